@@ -25,8 +25,9 @@ class Plan:
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
     rank, world, rendezvous, address, statistics, strategy, bucket_bytes: as in its `dist`.  exchanges: whether gradients are to be those of
     several processes.  own_seed: the seed, of several processes another for each.
-    onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  scales: path of how it is quantised,
-    None where it is not.  by_own_loader: whether
+    onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  converted: what the recipe's
+    converter made of both, {"by", and "path", or "code" and "message" where it failed}; None without one.  scales: path of how it is
+    quantised, None where it is not.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.  prompt, tokens: positions of
     each row that are answered together, and those behind them, one by one; None and 0 where rows are answered whole.
     form, form_path: of Adapter.forms the one that the network is built from, and its file or folder; None where it is built
@@ -53,6 +54,7 @@ class Plan:
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
+        self.converted = plan.get("converted")
         self.scales = plan.get("scales")
         stored = plan.get("stored") or {}
         self.form, self.form_path = stored.get("form"), stored.get("path")

@@ -62,6 +62,16 @@ static ys_status fail_busy(const char *folder, const char *path)
                    ys_lock_holder(path));
 }
 
+ys_status ys_environment_share(const char *folder, struct ys_lock *lock)
+{
+    char *path = lock_path(folder);
+    ys_status status = ys_lock_take(path, YS_LOCK_SHARED, PATIENCE_S, lock);
+    if (status == YS_EBUSY)
+        status = fail_busy(folder, path);
+    ys_free(path);
+    return status;
+}
+
 ys_status ys_environment_take(const char *folder, struct ys_lock *lock)
 {
     char *parent = ys_path_dir(folder), *path = lock_path(folder);

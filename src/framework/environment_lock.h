@@ -13,6 +13,9 @@
  * ending. Release with ys_lock_release(). */
 ys_status ys_environment_take(const char *folder, struct ys_lock *lock) YS_MUST_CHECK;
 
+/** Takes it to use it, as others may at the same time. YS_EBUSY: it is being made or removed. Release as above. */
+ys_status ys_environment_share(const char *folder, struct ys_lock *lock) YS_MUST_CHECK;
+
 /** Whether another makes or removes it now; *holder is its process number, 0 when unknown. Never waits. */
 bool ys_environment_is_taken(const char *folder, long *holder);
 

@@ -5,6 +5,7 @@
 #include "base/nearest_name.h"
 #include "base/number_text.h"
 #include "framework/adapter_closure.h"
+#include "framework/converter.h"
 #include "framework/environment.h"
 #include "framework/environment_lock.h"
 #include "framework/recipe.h"
@@ -36,6 +37,7 @@ void ys_framework_free(struct ys_framework *framework)
     free_list(framework->env);
     ys_json_free(framework->options);
     ys_json_free(framework->forms);
+    ys_converter_free(framework->converter);
     ys_free(framework);
 }
 
@@ -113,20 +115,6 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
     return YS_OK;
 }
 
-/* The adapter's file: beside the recipe, or one of yardstick's own. */
-static char *find_adapter(const struct ys_recipe *recipe)
-{
-    char *beside =
-        recipe->adapter[0] == '/' ? ys_strdup(recipe->adapter) : ys_path_join(recipe->folder, recipe->adapter);
-    if (beside && ys_fs_exists(beside))
-        return beside;
-    char *own = ys_find_support(recipe->adapter);
-    if (!own)
-        return beside;
-    ys_free(beside);
-    return own;
-}
-
 static void not_ready(struct ys_framework *framework, const struct ys_environment *environment,
                       const struct ys_recipe *home, const char *version)
 {
@@ -175,7 +163,7 @@ static void use_adapter(struct ys_framework *framework, const struct ys_recipe *
 {
     struct ys_environment environment;
     ys_environment_read(home, version, &environment);
-    char *adapter = find_adapter(recipe);
+    char *adapter = ys_recipe_find_code(recipe, recipe->adapter);
     framework->environment = ys_strdup(environment.folder);
     framework->cache = ys_environment_fill_in(&environment, CACHE_FOLDER);
     if (ys_recipe_is_unpinned(home, version))
@@ -195,6 +183,20 @@ static void use_adapter(struct ys_framework *framework, const struct ys_recipe *
     }
     ys_free(adapter);
     ys_environment_fini(&environment);
+}
+
+/* What converts its networks counts as the adapter does. */
+static void use_converter(struct ys_framework *framework, struct ys_buf *closure)
+{
+    const struct ys_converter *converter = framework->converter;
+    if (!converter)
+        return;
+    ys_buf_printf(closure, "converter %s|", converter->closure);
+    if (framework->state != YS_FRAMEWORK_READY || !converter->reason)
+        return;
+    framework->state = YS_FRAMEWORK_MISSING;
+    framework->reason = ys_format("what converts its networks, %s: %s", converter->spec, converter->reason);
+    framework->command = ys_format("yardstick install %s", framework->name);
 }
 
 static ys_status fill(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
@@ -226,6 +228,7 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     } else {
         use_adapter(framework, recipe, home, version, interpreter, &closure);
     }
+    use_converter(framework, &closure);
     ys_sha256_text(ys_buf_text(&closure), closure.size, framework->closure);
     ys_buf_free(&closure);
     return status;
@@ -276,6 +279,8 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
         status = find_home(recipe, asked, recipe_dirs, &used);
     if (status == YS_OK)
         status = ys_recipe_version(used ? used : recipe, asked, &version);
+    if (status == YS_OK && recipe->converter)
+        status = ys_converter_find(recipe, recipe_dirs, &f->converter);
     if (status == YS_OK)
         status = fill(f, recipe, used ? used : recipe, version, interpreter);
     ys_recipe_free(recipe);

@@ -26,10 +26,11 @@ struct ys_framework {
     char *version; /* "2.13.0"; "" for a program whose recipe gives none */
     char *title;   /* "PyTorch" */
     char *recipe_path;
-    bool no_work;    /* its adapter does no work: nothing to prove, nothing learnt */
-    bool has_double; /* its adapter runs in f64, so meaning can be proven */
-    bool is_own;     /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
-    bool reads_onnx; /* its plans name the network as an ONNX file: framework/network_file.h */
+    bool no_work;                   /* its adapter does no work: nothing to prove, nothing learnt */
+    bool has_double;                /* its adapter runs in f64, so meaning can be proven */
+    bool is_own;                    /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
+    bool reads_onnx;                /* its plans name the network as an ONNX file: framework/network_file.h */
+    struct ys_converter *converter; /* what makes files of networks for it: framework/converter.h; NULL: nothing does */
     enum ys_framework_state state;
     char *reason;                        /* one sentence; NULL when ready */
     uint64_t download_bytes, disk_bytes; /* what installing it takes, as the recipe says; 0 where it does not */

@@ -114,6 +114,8 @@ static ys_status find_and_install(const char *spec, const char *const *recipe_di
     else if (status == YS_OK) {
         recipe->anywhere = anywhere;
         status = install(recipe, version, repair);
+        if (status == YS_OK && recipe->converter)
+            status = find_and_install(recipe->converter, recipe_dirs, repair, false);
     }
     ys_recipe_free(recipe);
     return status;

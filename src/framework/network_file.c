@@ -3,13 +3,18 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "framework/converter.h"
 #include "onnx/write/onnx_write.h"
 
 #include <unistd.h>
 
 ys_status ys_framework_model_file(const struct ys_framework *framework, struct ys_plan *plan)
 {
-    if (!framework->reads_onnx || plan->stored)
+    if (plan->stored)
+        return YS_OK;
+    if (framework->converter)
+        return ys_converter_convert(framework->converter, plan);
+    if (!framework->reads_onnx)
         return YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
     ys_status status = plan->scales
@@ -30,4 +35,6 @@ void ys_framework_model_file_remove(const struct ys_plan *plan)
 {
     if (plan->onnx)
         unlink(plan->onnx);
+    if (plan->converted && plan->converted->path)
+        unlink(plan->converted->path);
 }

@@ -28,10 +28,10 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,   recipe->folder,       recipe->text,     recipe->name,
-                     recipe->title,  recipe->program,      recipe->adapter,  recipe->uses,
-                     recipe->python, recipe->requirements, recipe->index,    recipe->get,
-                     recipe->limits, recipe->unpinned,     recipe->resolved, recipe->elsewhere};
+    char *texts[] = {recipe->path,      recipe->folder,    recipe->text,   recipe->name,     recipe->title,
+                     recipe->program,   recipe->adapter,   recipe->uses,   recipe->python,   recipe->requirements,
+                     recipe->index,     recipe->get,       recipe->limits, recipe->unpinned, recipe->resolved,
+                     recipe->elsewhere, recipe->converter, recipe->convert};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -160,7 +160,7 @@ static const char *const keys[] = {"name",     "title",        "program",  "adap
                                    "python",   "requirements", "index",    "get",          "limits", "download",
                                    "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
                                    "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
-                                   "forms",    "tune.KNOB",    NULL};
+                                   "forms",    "converter",    "convert",  "tune.KNOB",    NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -177,7 +177,7 @@ static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry
     return false;
 }
 
-static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+static bool set_text(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
     const struct {
         const char *key;
@@ -194,14 +194,21 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"index", &recipe->index},
         {"elsewhere", &recipe->elsewhere},
         {"get", &recipe->get},
+        {"converter", &recipe->converter},
+        {"convert", &recipe->convert},
         {"limits", &recipe->limits},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(entry->key, texts[i].key) == 0) {
             *texts[i].field = ys_strdup(entry->value);
-            return YS_OK;
+            return true;
         }
-    if (set_words(recipe, entry))
+    return false;
+}
+
+static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    if (set_text(recipe, entry) || set_words(recipe, entry))
         return YS_OK;
     const bool is_disk = strcmp(entry->key, "disk") == 0;
     if (is_disk || strcmp(entry->key, "download") == 0)
@@ -296,13 +303,14 @@ static ys_status check_uses(const struct ys_recipe *recipe)
 /* A tool is its packages, and nothing that speaks the protocol. */
 static ys_status check_tool(const struct ys_recipe *recipe)
 {
-    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get;
+    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get || recipe->converter;
     if (!speaks && recipe->versions[0][0] && recipe->python && recipe->requirements)
         return YS_OK;
-    return ys_fail(YS_EFORMAT,
-                   "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses or "
-                   "get",
-                   recipe->path);
+    return ys_fail(
+        YS_EFORMAT,
+        "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses, get "
+        "or converter",
+        recipe->path);
 }
 
 static ys_status check(const struct ys_recipe *recipe)
@@ -316,6 +324,10 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);
     YS_TRY(check_uses(recipe));
+    if (!recipe->converter != !recipe->convert || (recipe->convert && (recipe->program || recipe->reads_onnx)))
+        return ys_fail(YS_EFORMAT,
+                       "%s: converter = RECIPE and convert = FILE.py belong together, to an adapter that reads no ONNX",
+                       recipe->path);
     bool packages = recipe->python && recipe->requirements;
     if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
         return ys_fail(YS_EFORMAT,
@@ -380,6 +392,18 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     }
     *recipe = r;
     return YS_OK;
+}
+
+char *ys_recipe_find_code(const struct ys_recipe *recipe, const char *name)
+{
+    char *beside = name[0] == '/' ? ys_strdup(name) : ys_path_join(recipe->folder, name);
+    if (beside && ys_fs_exists(beside))
+        return beside;
+    char *own = ys_find_support(name);
+    if (!own)
+        return beside;
+    ys_free(beside);
+    return own;
 }
 
 static void add_user_dir(ys_json *folders)

@@ -23,6 +23,8 @@ struct ys_recipe {
     char *resolved;     /* such a version, asked of ys_recipe_version(); NULL */
     char *index;        /* package index of the framework's makers, or NULL */
     char *elsewhere;    /* what a version that is not pinned brings where that index does not give it; NULL: no more */
+    char *converter;    /* name of a recipe of kind tool, in whose environment networks are converted; NULL: not so */
+    char *convert;      /* a Python file that does it, run by that environment's interpreter; NULL likewise */
     char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
@@ -59,6 +61,10 @@ void ys_recipe_split(const char *spec, char **name, char **version);
 ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const char **version) YS_MUST_CHECK;
 /** Whether `version` is none that the recipe pins. */
 bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
+
+/** The file that a recipe's `adapter` or `convert` means: beside the recipe, or one of yardstick's own; new string. It
+ * need not exist. */
+char *ys_recipe_find_code(const struct ys_recipe *recipe, const char *name);
 
 /** The folders that are searched, existing or not, as an array of strings. */
 ys_json *ys_recipe_dirs(const char *const *dirs);

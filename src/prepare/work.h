@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "graph/graph.h"
-#include "prepare/shelf.h"
+#include "base/stored/shelf.h"
 #include "prepare/trial.h"
 #include "protocol/plan.h"
 

@@ -58,6 +58,15 @@ static const struct ys_field stored_fields[] = {
 };
 static const struct ys_record stored_record = YS_RECORD("stored", struct ys_plan_stored, stored_fields);
 
+#define MADE(member, what) YS_FIELD(struct ys_plan_converted, member, YS_FIELD_TEXT, NULL, LACKS, what)
+static const struct ys_field converted_fields[] = {
+    MADE(by, "which tool, and its version"),
+    MADE(path, "of the file that it made"),
+    MADE(code, "how it ended where there is none: unsupported or build_failed"),
+    MADE(message, "its last line then"),
+};
+const struct ys_record ys_plan_converted_record = YS_RECORD("converted", struct ys_plan_converted, converted_fields);
+
 #define SAYS(member, kind, flags, what) YS_FIELD(struct ys_plan, member, kind, NULL, flags, what)
 #define HAS(member, record, what)       YS_FIELD_OF(struct ys_plan, member, YS_FIELD_OBJECT, record, OPTIONAL, what)
 static const struct ys_field plan_fields[] = {
@@ -87,6 +96,8 @@ static const struct ys_field plan_fields[] = {
     HAS(dist, &dist_record, "this process among those of the run"),
     SAYS(folder, YS_FIELD_TEXT, OPTIONAL, "where the adapter may write"),
     SAYS(onnx, YS_FIELD_TEXT, LACKS, "path of graph and weights in one, for frameworks that read ONNX"),
+    YS_FIELD_OF(struct ys_plan, converted, YS_FIELD_OBJECT_OWNED, &ys_plan_converted_record, LACKS,
+                "graph and weights in one, as the framework's converter made it"),
     SAYS(scales, YS_FIELD_TEXT, LACKS, "path of the scales that the network is quantised with"),
     YS_FIELD_OF(struct ys_plan, stored, YS_FIELD_OBJECT_OWNED, &stored_record, LACKS,
                 "that the network is loaded from"),

@@ -52,16 +52,25 @@ struct ys_plan_stored {
     char *path; /* of a file or folder, absolute */
 };
 
+/** What was made of graph and weights for the framework, by a program of its makers: a file, or why there is none. */
+struct ys_plan_converted {
+    char *by;      /* the tool's recipe and version: "litert-converter@0.10.0" */
+    char *path;    /* of the file, absolute; NULL: it failed */
+    char *code;    /* then: "unsupported" or "build_failed" */
+    char *message; /* and the last line that it said */
+};
+
 /** All texts, lists and JSON are owned. */
 struct ys_plan {
     char *format;
     int64_t version;
-    int mode;                      /* enum ys_mode */
-    char *model;                   /* a name, for messages only */
-    char *graph, *weights;         /* paths */
-    char *onnx;                    /* path of both as one file, for frameworks that read ONNX; NULL */
-    char *scales;                  /* path of how the network is quantised (graph/scales.h); NULL: it is not */
-    struct ys_plan_stored *stored; /* owned; of a session that loads it, whose plan has no weights; else NULL */
+    int mode;                            /* enum ys_mode */
+    char *model;                         /* a name, for messages only */
+    char *graph, *weights;               /* paths */
+    char *onnx;                          /* path of both as one file, for frameworks that read ONNX; NULL */
+    struct ys_plan_converted *converted; /* owned; of frameworks whose recipe has a converter; else NULL */
+    char *scales;                        /* path of how the network is quantised (graph/scales.h); NULL: it is not */
+    struct ys_plan_stored *stored;       /* owned; of a session that loads it, whose plan has no weights; else NULL */
     char *state; /* path of what the optimizer begins with, named as `save` does, for the built-in engine
                     alone; NULL: zero */
     struct ys_plan_input input;
@@ -91,7 +100,7 @@ bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm);
 bool ys_plan_has_prompt(const struct ys_plan *plan);
 
 /** The fields with unit and meaning, in the order of JSON. */
-extern const struct ys_record ys_plan_record, ys_plan_optimizer_record;
+extern const struct ys_record ys_plan_record, ys_plan_optimizer_record, ys_plan_converted_record;
 
 /** The format, the version and one process; all else unsaid. */
 void ys_plan_init(struct ys_plan *plan);

@@ -101,7 +101,7 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
     for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {
         const struct ys_view_work *work = &view->works[i];
         ys_buf_puts(out, i ? ", " : " ");
-        put_file_name(out, ys_view_or(work->title, ys_view_or(work->model, "an unknown model")));
+        put_file_name(out, ys_view_or(work->model, "an unknown model"));
         ys_buf_puts(out, " on ");
         put_file_name(out, ys_view_or(work->data, "unknown data"));
     }

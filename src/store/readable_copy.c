@@ -11,40 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX      "yardstick-read-"
-#define CHUNK_BYTES (1 << 20)
-
-/* All of `from`, which may be read, to the new file `to`. */
-static ys_status copy_bytes(int from, int to, char *chunk)
-{
-    for (;;) {
-        ssize_t size = read(from, chunk, CHUNK_BYTES), done = 0;
-        if (size == 0)
-            return YS_OK;
-        if (size < 0 && errno == EINTR)
-            continue;
-        while (size > 0 && done < size) {
-            ssize_t written = write(to, chunk + done, (size_t)(size - done));
-            if (written < 0 && errno != EINTR)
-                break;
-            done += written > 0 ? written : 0;
-        }
-        if (size < 0 || done < size)
-            return ys_fail(YS_EIO, "%s", strerror(errno));
-    }
-}
+#define PREFIX "yardstick-read-"
 
 static ys_status copy_file(const char *from, const char *to)
 {
-    char *chunk = ys_alloc(CHUNK_BYTES, 1);
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    ys_status status = in < 0 || out < 0 ? ys_fail(YS_EIO, "%s", strerror(errno)) : copy_bytes(in, out, chunk);
-    if (out >= 0 && close(out) != 0 && status == YS_OK)
-        status = ys_fail(YS_EIO, "%s", strerror(errno));
-    if (in >= 0)
-        close(in);
-    ys_free(chunk);
+    ys_status status = ys_fs_copy(from, to);
     if (status == YS_EIO)
         return ys_fail_in(status,
                           "%s must be copied to be read, as its folder cannot be written, and cannot be; give "

@@ -59,7 +59,7 @@ static void sweep_saved(const char *path, const char *name, const struct ys_swee
 
 static void sweep_array(const char *path, const char *name, const struct ys_sweep *sweep)
 {
-    if (ends_in(name, ".safetensors") || ends_in(name, ".onnx"))
+    if (ends_in(name, ".safetensors") || ends_in(name, ".onnx") || ends_in(name, ".converted"))
         remove_one(path, sweep);
     else if ((strcmp(name, "agreement") == 0 || strncmp(name, "rank-", 5) == 0) && is_real_folder(path))
         each_entry(path, sweep_array, sweep);

@@ -4,8 +4,9 @@ import os
 import signal
 import unittest
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
+MISBEHAVING = recipe_word(os.path.join(ROOT, "tests", "adapters", "misbehaving.py"))
 HEAD = "version = 1\naudit = off\nname = until\nrepeat = %d\n"
 WORK = ("[global]", "model = mlp", "data = digits", "framework = builtin", "batch = 16", "threads = 1", "block = 4",
         "lr = 0.1")
@@ -112,6 +113,19 @@ class Until(Case):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=300)
         self.assertEqual(len([line for line in self.yardstick("export", "last")[0].splitlines() if '"type":"run"' in line]), 2)
+
+    def test_weights_that_cannot_be_evaluated_do_not_end_the_run(self):
+        self.write("works.recipe", "name = works\nprogram = python3 %s\n" % MISBEHAVING)
+        err = self.yardstick("run", "--recipes=" + self.folder, "--env.MISBEHAVE=save_rubbish",
+                             self.study("[a]", "framework = works", "model = mlp", "data = digits", "batch = 8", "steps = 12",
+                                        "threads = 1", "block = 2", "eval_every = 4", "until = accuracy >= 90 %",
+                                        head=HEAD % 1), code=5)[1]
+        run, = [json.loads(line) for line in self.yardstick("export", "last")[0].splitlines() if '"type":"run"' in line]
+        self.assertEqual(run["facts"]["steps_done"], 12)
+        self.assertEqual([look["step"] for look in run["facts"]["checkpoints"]], [4, 8])
+        for step in (4, 8):
+            self.assertRegex(err, r"warning: the weights in \S*/step-%d.safetensors could not be evaluated: " % step)
+        self.assertIsNone(run["facts"]["target"]["best"])
 
     def test_check_says_what_it_does(self):
         out = self.yardstick("check", self.study(*WORK, "[a]", "steps = 40", "eval_every = 8", "schedule = cosine",

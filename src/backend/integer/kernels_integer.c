@@ -105,13 +105,51 @@ static void numbers(const void *context, void *const *operand, size_t first, siz
     }
 }
 
+static void sum_exactly(const struct ys_integer_sum *s, const uint8_t *restrict a, const uint8_t *restrict b,
+                        uint8_t *restrict y, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = cut((double)(a[i] - s->zero[0]) * s->factor[0] + (double)(b[i] - s->zero[1]) * s->factor[1], &s->ends);
+}
+
+/* Elements of a sum that are rounded in float at a time. */
+enum { RUN = 64 };
+
+/* Terms of at most 512 steps are in float within 1e-4 of what they are, five roundings of 2^-15 at most; what lies
+ * further than twice that from a half is rounded to the same side. */
+static const float MOST_STEPS = 512, SURE = 0.5F - 2e-4F;
+
+/** Whether all of a run was rounded for sure. */
+static bool sum_in_float(const struct ys_integer_sum *s, const uint8_t *restrict a, const uint8_t *restrict b,
+                         uint8_t *restrict y)
+{
+    const float shift = 12582912.0F, first = (float)s->factor[0], second = (float)s->factor[1];
+    const int zero[2] = {s->zero[0], s->zero[1]};
+    const struct ys_integer_ends ends = s->ends;
+    int unsure = 0;
+    for (int i = 0; i < RUN; i++) {
+        float x = (float)(a[i] - zero[0]) * first + (float)(b[i] - zero[1]) * second;
+        x = x < -MOST_STEPS ? -MOST_STEPS : x > MOST_STEPS ? MOST_STEPS : x;
+        const float rounded = (x + shift) - shift, off = x - rounded;
+        unsure |= (off > SURE) | (off < -SURE);
+        const int q = (int)rounded + ends.zero;
+        y[i] = (uint8_t)(q < ends.low ? ends.low : q > ends.high ? ends.high : q);
+    }
+    return !unsure;
+}
+
 static void sum(const void *context, void *const *operand, size_t first, size_t end)
 {
-    const struct ys_integer_sum s = *(const struct ys_integer_sum *)context;
-    const uint8_t *restrict a = operand[0], *restrict b = operand[1];
-    uint8_t *restrict y = operand[2];
-    for (size_t i = first; i < end; i++)
-        y[i] = cut((double)(a[i] - s.zero[0]) * s.factor[0] + (double)(b[i] - s.zero[1]) * s.factor[1], &s.ends);
+    const struct ys_integer_sum *s = context;
+    const uint8_t *a = operand[0], *b = operand[1];
+    uint8_t *y = operand[2];
+    const double most = (double)MOST_STEPS / UINT8_MAX;
+    const bool is_small = s->factor[0] <= most && s->factor[1] <= most;
+    for (size_t i = first; i < end; i += RUN) {
+        const size_t count = end - i < RUN ? end - i : RUN;
+        if (!is_small || count < RUN || !sum_in_float(s, a + i, b + i, y + i))
+            sum_exactly(s, a + i, b + i, y + i, (int64_t)count);
+    }
 }
 
 static void table(const void *context, void *const *operand, size_t first, size_t end)

@@ -21,6 +21,8 @@ ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf) Y
 ys_status ys_fs_read_any(const char *path, size_t limit_bytes, struct ys_buf *buf, bool *is_regular) YS_MUST_CHECK;
 /** Writes under a temporary name in the same folder, syncs, then renames: readers see the old file or the new one. */
 ys_status ys_fs_write(const char *path, const void *data, size_t size) YS_MUST_CHECK;
+/** Copies the bytes of `from` to the new file `to`, for this user alone. YS_EIO has the reason and neither name. */
+ys_status ys_fs_copy(const char *from, const char *to) YS_MUST_CHECK;
 /** Lets go of what the system holds of the file in memory and no process has mapped, so that it is read from the disk
  * by who wants it next; where that cannot be, nothing happens. */
 void ys_fs_forget(const char *path);

@@ -368,3 +368,39 @@ char *ys_path_real_below(const char *path, const char *folder)
     bool is_below = strncmp(real, top, length) == 0 && (real[length] == '/' || strcmp(top, "/") == 0);
     return is_below ? ys_strdup(real) : NULL;
 }
+
+#define CHUNK_BYTES (1 << 20)
+
+/* All of `from`, which may be read, to the new file `to`. */
+static ys_status copy_bytes(int from, int to, char *chunk)
+{
+    for (;;) {
+        ssize_t size = read(from, chunk, CHUNK_BYTES), done = 0;
+        if (size == 0)
+            return YS_OK;
+        if (size < 0 && errno == EINTR)
+            continue;
+        while (size > 0 && done < size) {
+            ssize_t written = write(to, chunk + done, (size_t)(size - done));
+            if (written < 0 && errno != EINTR)
+                break;
+            done += written > 0 ? written : 0;
+        }
+        if (size < 0 || done < size)
+            return ys_fail(YS_EIO, "%s", strerror(errno));
+    }
+}
+
+ys_status ys_fs_copy(const char *from, const char *to)
+{
+    char *chunk = ys_alloc(CHUNK_BYTES, 1);
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    ys_status status = in < 0 || out < 0 ? ys_fail(YS_EIO, "%s", strerror(errno)) : copy_bytes(in, out, chunk);
+    if (out >= 0 && close(out) != 0 && status == YS_OK)
+        status = ys_fail(YS_EIO, "%s", strerror(errno));
+    if (in >= 0)
+        close(in);
+    ys_free(chunk);
+    return status;
+}

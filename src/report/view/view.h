@@ -65,7 +65,7 @@ struct ys_view_metric {
 
 /** A network on a data set. */
 struct ys_view_work {
-    const char *model, *data, *title, *unit;
+    const char *model, *data, *unit;
     double parameters, multiply_adds, classes, train_count, test_count;
     const char *left_out;    /* of a folder of images: what lies there and is none of its rows */
     const ys_json *verified; /* whether its data are; null of a folder of images */

@@ -26,10 +26,10 @@ static const struct ys_field factors_fields[] = {TEXT(struct trial_factors, fram
 static const struct ys_record factors_record = YS_RECORD("factors", struct trial_factors, factors_fields);
 
 #define WORK struct ys_view_work
-static const struct ys_field work_fields[] = {TEXT(WORK, model),    TEXT(WORK, data),        TEXT(WORK, title),
-                                              TEXT(WORK, unit),     REAL(WORK, parameters),  REAL(WORK, multiply_adds),
-                                              REAL(WORK, classes),  REAL(WORK, train_count), REAL(WORK, test_count),
-                                              TEXT(WORK, left_out), VALUE(WORK, verified)};
+static const struct ys_field work_fields[] = {TEXT(WORK, model),       TEXT(WORK, data),          TEXT(WORK, unit),
+                                              REAL(WORK, parameters),  REAL(WORK, multiply_adds), REAL(WORK, classes),
+                                              REAL(WORK, train_count), REAL(WORK, test_count),    TEXT(WORK, left_out),
+                                              VALUE(WORK, verified)};
 static const struct ys_record work_record = YS_RECORD("work", WORK, work_fields);
 
 struct told_host {

@@ -110,6 +110,8 @@ static void point_at(struct ys_plan *made, const char *folder)
     }
     ys_set_text(&made->input.kind, "file");
     ys_set_text(&made->onnx, NULL);
+    ys_record_free(&ys_plan_converted_record, made->converted);
+    made->converted = NULL;
     ys_set_text(&made->loss, "softmax_cross_entropy");
     made->mode = YS_MODE_ATTACK;
     made->batch = ROWS;

@@ -76,7 +76,8 @@ static void what_is_of_the_environment_that_is_used_is_refused(void)
 static void a_tool_is_an_environment_of_packages_alone(void)
 {
     static const char packages[] = "name = t\nkind = tool\nversions = 1.0\npython = 3.11\nrequirements = t.txt\n";
-    static const char *const others[] = {"program = x", "adapter = t.py", "uses = other", "get = build it"};
+    static const char *const others[] = {"program = x", "adapter = t.py", "uses = other", "get = build it",
+                                         "converter = other\nconvert = c.py"};
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("t.recipe", packages, &recipe) == YS_OK);
     CHECK(recipe->is_tool && !recipe->adapter && !recipe->program);
@@ -136,6 +137,7 @@ static void damaged_recipes_are_refused_with_the_place(void)
     refused("name = bad\nadapter = y.py\nversions = 1\npython = 3.11\nrequirements = r\nget = build it\n",
             "versions and get");
     refused("name = bad\nadapter = y.py\nget = build it\n", "versions and get");
+    refused("name = bad\nprogram = x\nconverter = t\nconvert = c.py\n", "belong together");
 }
 
 static void the_name_of_a_file_for_one_version_holds(void)

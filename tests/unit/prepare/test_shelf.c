@@ -1,5 +1,5 @@
 /* The shelf of works in the cache: made once, held, trimmed. */
-#include "prepare/shelf.h"
+#include "base/stored/shelf.h"
 
 #include "base/files/fs.h"
 #include "base/log.h"

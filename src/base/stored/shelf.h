@@ -1,8 +1,8 @@
 /* Folders in the cache that can be made again at any time: each is named by the hash of everything that its files
  * depend on, made once, sealed (base/stored/sealed.h), held while it is used, and removed when all of them together
  * take too much room, the longest unused first. Several processes may use one cache at once. */
-#ifndef YS_PREPARE_SHELF_H
-#define YS_PREPARE_SHELF_H
+#ifndef YS_BASE_STORED_SHELF_H
+#define YS_BASE_STORED_SHELF_H
 
 #include "base/files/lock.h"
 #include "base/json/record.h"

@@ -1,4 +1,4 @@
-#include "prepare/shelf.h"
+#include "base/stored/shelf.h"
 
 #include "base/files/fs.h"
 #include "base/files/working_folder.h"

@@ -1,0 +1,67 @@
+"""Adapters whose networks come as files of a converter's: what they say of it, where it failed and where it did not."""
+
+import os
+import subprocess
+import unittest
+
+import driver
+from tap_framework import find_python
+from test_onnx import SINGLE_BOUND, Case, error, there
+
+
+class Converted:
+    """What holds for all."""
+
+    def start(self):
+        adapter = driver.Direct(self.adapter())
+        self.addCleanup(adapter.end)
+        return adapter
+
+    def refused(self, converted):
+        return self.start().ask("open", plan=self.network("lenet", "f32").plan(converted=converted))
+
+    def test_why_there_is_no_file_is_the_answer(self):
+        for code in "unsupported", "build_failed":
+            reply = self.refused({"by": "tool@1", "code": code, "message": "no operator Foo"})
+            self.assertEqual((reply["type"], reply["code"], reply["message"]), ("error", code, "tool@1: no operator Foo"))
+
+    def test_a_plan_without_a_file_is_refused(self):
+        reply = self.refused(None)
+        self.assertEqual((reply["type"], reply["code"]), ("error", "unsupported"))
+
+    def test_a_file_that_is_none_is_build_failed(self):
+        network = self.network("lenet", "f32")
+        with open(network.path("junk"), "wb") as file:
+            file.write(b"junk" * 100)
+        reply = self.start().ask("open", plan=network.plan(converted={"by": "tool@1", "path": network.path("junk")}))
+        self.assertEqual((reply["type"], reply["code"]), ("error", "build_failed"), reply)
+
+    def test_what_was_converted_gives_the_logits_of_the_oracle(self):
+        python = find_python(self.tool)
+        if "envs" not in python:
+            self.skipTest("%s is not installed: yardstick install %s" % (self.tool, self.tool))
+        for model, merged in ("lenet", False), ("resnet20", True):
+            with self.subTest(model):
+                network = self.network(model, "f32")
+                path = network.path("converted")
+                done = subprocess.run([python, os.path.join(driver.ADAPTERS, self.script), network.path("graph.json"), network.path("weights"),
+                                       str(network.plan()["batch"]), "{}", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                adapter = self.start()
+                reply = adapter.need("opened", "open", plan=network.plan(converted={"by": "tool@1", "path": path}))
+                self.assertIn("network converted by tool@1", reply["deviations"][0])
+                self.assertEqual("merged" in reply["deviations"][0], merged)
+                found = adapter.tensors("forward", batch=0, mode="eval")["logits"]
+                self.assertLess(error(found, network.oracle()["logits"]), SINGLE_BOUND)
+
+
+@unittest.skipUnless(there("ai_edge_litert"), "LiteRT is not installed: yardstick install litert")
+class LiteRT(Converted, Case):
+    tool, script = "litert-converter", "litert_convert.py"
+
+    def adapter(self):
+        return driver.load("litert").LiteRT()
+
+
+if __name__ == "__main__":
+    unittest.main()
