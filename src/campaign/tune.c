@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* How much longer than its runs the confirmation may take: what surrounds them, and an audit. */
-static const double confirm_stretch = 1.35;
+static const double confirm_stretch = 1.5;
 
 struct tuning_all {
     const struct ys_tune_wish *wish;
@@ -394,6 +394,7 @@ static ys_status search(struct ys_tuning *tuning)
     const struct ys_halving_wish wish = halving_wish(tuning, values);
     struct ys_halving_ops ops = ys_tuning_ops;
     ops.context = tuning;
+    tuning->search_s = wish.budget_s;
     tuning->began_ns = ys_time_ns();
     ys_status status = ys_halving_search(&wish, &ops, &tuning->halving);
     tell_points(tuning);

@@ -315,20 +315,12 @@ static double value_of(const struct ys_tuning *tuning, double value)
     return sign * (tuning->aim->metric->kind == YS_KIND_SHARE ? value : value > 0 ? log(value) : (double)NAN);
 }
 
-struct observed_part {
-    const ys_json *libraries;
-};
-static const struct ys_field observed_fields[] = {
-    YS_FIELD(struct observed_part, libraries, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "that were mapped")};
-static const struct ys_record observed_record = YS_RECORD("observed", struct observed_part, observed_fields);
-
 static bool has_mapped(const struct ys_arms *arms, size_t arm, const char *path)
 {
-    struct observed_part observed;
-    ys_record_glance(&observed_record, arms->last.trials[arm].observed, &observed);
-    const ys_json *libraries = observed.libraries;
-    for (size_t i = 0; i < ys_json_size(libraries); i++)
-        if (strcmp(ys_json_text(ys_json_at(libraries, i), ""), ys_path_base(path)) == 0)
+    const struct ys_result_observed *observed = arms->last.trials[arm].observed;
+    char *const *libraries = observed ? observed->libraries.items : NULL;
+    for (size_t i = 0; observed && i < observed->libraries.count; i++)
+        if (strcmp(libraries[i], ys_path_base(path)) == 0)
             return true;
     return false;
 }
@@ -390,6 +382,8 @@ static ys_status measure(void *context, const struct ys_halving *halving, const 
     struct ys_tuning *tuning = context;
     struct ys_buf text = {0};
     struct ys_arms arms;
+    /* A study counts its rounds against a limit, and proves before them. */
+    const double proofs_s = rung->proven ? tuning->proof_s * (double)(rung->count - 1) : 0;
     put_head(tuning, &text);
     for (size_t i = 1; i < rung->count; i++) {
         put_section(tuning, i, halving->items[rung->candidates[i]].values, &text);
@@ -398,9 +392,10 @@ static ys_status measure(void *context, const struct ys_halving *halving, const 
     ys_log_info("%s: rung %d, %zu settings beside those as they are, %d round%s%s", tuning->out->trial,
                 halving->rungs + 1, rung->count - 1, rung->rounds, rung->rounds == 1 ? "" : "s",
                 rung->proven ? ", proven" : "");
-    ys_status status = open_arms(
-        tuning, &text, true,
-        (struct ys_arms_wish){.unproven = !rung->proven, .deadline_ns = deadline_of(tuning, tuning->budget_s)}, &arms);
+    ys_status status = open_arms(tuning, &text, true,
+                                 (struct ys_arms_wish){.unproven = !rung->proven,
+                                                       .deadline_ns = deadline_of(tuning, tuning->search_s - proofs_s)},
+                                 &arms);
     if (status == YS_OK)
         status = ys_arms_measure(&arms, rung->rounds);
     if (status == YS_OK && arms.rounds) {

@@ -25,6 +25,7 @@ struct ys_tuning {
     uint64_t began_ns; /* of what is measured now */
     double spent_s;    /* before that */
     double budget_s;   /* of this trial */
+    double search_s;   /* of it until the confirmation has to begin */
     double run_s, proof_s;
     bool cannot_run;
 };

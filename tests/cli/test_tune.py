@@ -72,7 +72,7 @@ class Tune(Case):
         shutil.copy(os.path.join(BIN, "yardstick-collectives.so"), os.path.join(self.folder, "libjemalloc.so.2"))
         found, _ = self.tune(*WORK)
         out = {point["settings"]: (point["out"], point["reason"]) for point in found["trials"][0]["points"] if point["out"]}
-        self.assertEqual(set(out), {"broken=/no/such/file", "refused=-1", "load=gone", "load=unmapped"})
+        self.assertEqual(set(out), {"broken=/no/such/file", "refused=-1", "load=gone", "load=unmapped"}, out)
         self.assertIn("timetable", out["broken=/no/such/file"][1])
         self.assertEqual(out["refused=-1"][0], "unsupported")
         self.assertIn("opt.toy.rate = -1", out["refused=-1"][1])
