@@ -1,7 +1,7 @@
 # yardstick: a thin front on meson. `make help` says what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
-PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch \
+PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch yardstick-browser \
   yardstick-collectives.so
 
 .PHONY: all whole packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help

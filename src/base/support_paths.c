@@ -129,3 +129,19 @@ ys_status ys_cache_path(const char *sub, char **path)
     *path = whole;
     return YS_OK;
 }
+
+char *ys_find_browser(void)
+{
+    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome"};
+    const char *all = getenv("PATH");
+    for (size_t i = 0; all && i < sizeof names / sizeof names[0]; i++)
+        for (const char *at = all; *at;) {
+            const size_t length = strcspn(at, ":");
+            char *path = ys_format("%.*s/%s", (int)length, at, names[i]);
+            if (ys_fs_is_executable(path))
+                return path;
+            ys_free(path);
+            at += length + (at[length] == ':');
+        }
+    return NULL;
+}

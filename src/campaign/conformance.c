@@ -615,7 +615,7 @@ static ys_status check_answers(struct checker *c, char *folder)
     if (!c->has[YS_MODE_INFER])
         return YS_OK;
     c->part = "protocol";
-    if (!ys_json_lists(c->said.hello.features, "answers")) {
+    if (!ys_json_lists(c->said.hello.features, "answers") && !ys_json_lists(c->said.hello.features, "answers_later")) {
         tell_simply(c, SHOWN, YS_CASE_UNSUPPORTED, "it does not show its answers (the feature `answers`)");
         return YS_OK;
     }

@@ -66,7 +66,8 @@ static ys_status take_hello(struct ys_run *run)
     run->has_hello = true;
     run->no_work = message.hello.no_work;
     run->saves_state = ys_message_has_feature(hello, "state");
-    run->shows_answers = ys_message_has_feature(hello, "answers");
+    run->shows_later = ys_message_has_feature(hello, "answers_later");
+    run->shows_answers = run->shows_later || ys_message_has_feature(hello, "answers");
     if (run->spec->plan->dist.world > 1 && !ys_message_has_feature(hello, "dist"))
         return ys_session_fail(run->session, YS_RUN_UNSUPPORTED,
                                "%s does not declare the feature dist: it trains in one process alone",

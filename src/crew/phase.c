@@ -76,7 +76,7 @@ static void fill_audited_steps(struct ys_run *run, ys_json *message)
 static void fill_ring(struct ys_run *run, ys_json *message)
 {
     char *path = ys_path_join(run->folder, YS_RUN_ANSWERS_NAME);
-    if (ys_answers_begin(run->answers, path) == YS_OK)
+    if ((run->shows_later ? ys_answers_begin_later : ys_answers_begin)(run->answers, path) == YS_OK)
         ys_json_set_string(message, "answers", path);
     else
         ys_log_warn("no answers are looked at: %s", ys_error());

@@ -48,7 +48,8 @@ struct ys_run {
     int judged_fd;      /* of the first process, while they are: readable once there is an answer */
     char *folder;       /* absolute */
     bool saves_state;   /* feature `state` */
-    bool shows_answers; /* feature `answers` */
+    bool shows_answers; /* feature `answers` or `answers_later` */
+    bool shows_later;   /* the latter */
     bool has_hello;     /* it is exchanged */
     bool no_work;
     const struct ys_mode_facts *mode; /* of the plan; a step is one of its units */

@@ -35,9 +35,16 @@ ys_status ys_answers_begin(struct ys_answers *answers, const char *path)
     return YS_OK;
 }
 
+ys_status ys_answers_begin_later(struct ys_answers *answers, const char *path)
+{
+    YS_TRY(ys_answers_begin(answers, path));
+    answers->is_later = true;
+    return YS_OK;
+}
+
 uint64_t ys_answers_due(const struct ys_answers *answers)
 {
-    return answers->next_ns ? answers->next_ns : UINT64_MAX;
+    return answers->next_ns && !answers->is_later ? answers->next_ns : UINT64_MAX;
 }
 
 /* Of each two that follow one another, one stays. */
@@ -76,7 +83,7 @@ static void keep(struct ys_answers *answers, const struct ys_ring_answer *answer
 static void look(struct ys_answers *answers)
 {
     struct ys_ring_answer *answer = ys_alloc(1, sizeof *answer);
-    const uint64_t asked_ns = ys_time_ns();
+    const uint64_t asked_ns = answers->is_later ? 0 : ys_time_ns(); /* nothing is due of one that is shown later */
     const ys_status status = ys_ring_newest(answers->fd, answer);
     const uint64_t read_ns = ys_time_ns();
     if (status == YS_ENOTFOUND) {
@@ -94,16 +101,26 @@ static void look(struct ys_answers *answers)
 
 void ys_answers_look(struct ys_answers *answers)
 {
-    if (!answers->next_ns || ys_time_ns() < answers->next_ns)
+    if (ys_time_ns() < ys_answers_due(answers))
         return;
     plan_next(answers);
     look(answers);
+}
+
+void ys_answers_look_later(struct ys_answers *answers)
+{
+    if (answers->next_ns && answers->is_later)
+        look(answers);
 }
 
 void ys_answers_end(struct ys_answers *answers)
 {
     if (!answers->next_ns) /* never begun, or damaged */
         return;
+    if (answers->is_later) { /* the last message was looked at */
+        answers->next_ns = 0;
+        return;
+    }
     const size_t met = answers->met;
     answers->next_ns = 0;
     look(answers);

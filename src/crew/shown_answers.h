@@ -26,6 +26,8 @@ struct ys_answer_seen {
 /** Zeroed: nothing was asked for, or the adapter does not show its answers. */
 struct ys_answers {
     bool is_shown; /* there is a ring */
+    bool
+        is_later; /* it shows an answer with the message that tells of it, and is looked at then and at no other time */
     size_t count;
     struct ys_answer_seen items[YS_ANSWERS_MOST];
     size_t met;   /* requests that looks met while it answered, those that were not kept included */
@@ -38,6 +40,11 @@ struct ys_answers {
 
 /** Makes the ring `path`, which is not there. YS_EIO. */
 ys_status ys_answers_begin(struct ys_answers *answers, const char *path) YS_MUST_CHECK;
+/** The same of an adapter that cannot show an answer while it answers (feature `answers_later`): it keeps those of a
+ * message, and who speaks for it (bridge/relay.h) draws one of them when the message has come. */
+ys_status ys_answers_begin_later(struct ys_answers *answers, const char *path) YS_MUST_CHECK;
+/** Such a message has come. */
+void ys_answers_look_later(struct ys_answers *answers);
 /** When the next look is due; UINT64_MAX: none is. */
 uint64_t ys_answers_due(const struct ys_answers *answers);
 /** Looks, if that is due. */

@@ -99,7 +99,7 @@ static const char *ending_of(const char *path)
 
 static bool is_code(const char *name)
 {
-    static const char *const endings[] = {".py", ".so", ".lua", ".sh"};
+    static const char *const endings[] = {".py", ".so", ".lua", ".js", ".sh"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
         if (strcmp(ending_of(name), endings[i]) == 0)
             return true;

@@ -134,12 +134,19 @@ char *ys_environments_dir(void)
     return folder;
 }
 
+/* What a page's script is run by. */
+static char *find_bridge(void)
+{
+    char *bridge = ys_find_support("yardstick-browser");
+    return bridge ? bridge : ys_strdup("yardstick-browser");
+}
+
 void ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
 {
     char *all = ys_environments_dir();
     *environment = (struct ys_environment){.python = ys_strdup("")};
     environment->folder = ys_format("%s/%s@%s", all, recipe->name, version);
     ys_free(all);
-    environment->interpreter = ys_path_join(environment->folder, "env/bin/python");
+    environment->interpreter = recipe->is_npm ? find_bridge() : ys_path_join(environment->folder, "env/bin/python");
     read_state(recipe, version, environment);
 }

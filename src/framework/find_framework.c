@@ -126,6 +126,17 @@ static void not_ready(struct ys_framework *framework, const struct ys_environmen
                                    home->get ? " --from=PROGRAM" : "");
 }
 
+/* A page needs what shows it. */
+static void need_browser(struct ys_framework *framework)
+{
+    char *browser = ys_find_browser();
+    if (!browser) {
+        framework->state = YS_FRAMEWORK_MISSING;
+        framework->reason = ys_strdup("no browser is on PATH: install the package chromium");
+    }
+    ys_free(browser);
+}
+
 static void start_with(struct ys_framework *framework, const char *interpreter, const char *adapter)
 {
     framework->argv = ys_alloc(3, sizeof *framework->argv);
@@ -178,6 +189,8 @@ static void use_adapter(struct ys_framework *framework, const struct ys_recipe *
         framework->reason = ys_format("its adapter %s is not there", adapter);
     } else if (environment.complete || interpreter) {
         start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
+        if (home->is_npm)
+            need_browser(framework);
     } else {
         not_ready(framework, &environment, home, version);
     }

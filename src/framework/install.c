@@ -12,186 +12,17 @@
 #include "base/stop.h"
 #include "framework/env_files.h"
 #include "framework/environment_lock.h"
+#include "framework/run_installer.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_ARGUMENTS 24
-
-static const double SAID_EVERY_S = 10; /* where there is no terminal */
-
-struct attempt {
-    const char *how;                 /* for messages */
-    const char *argv[MAX_ARGUMENTS]; /* ended by NULL */
-};
-
-/* Follows what the installer says: for the progress line, and to find the reason of a failure in. */
-struct listener {
-    const char *what;               /* is being installed */
-    const struct ys_recipe *recipe; /* of it */
-    const char *tmp;                /* the installer's temporary files: what it has downloaded so far */
-    uint64_t start_ns;              /* of this attempt */
-    char doing[80];                 /* the package that it collects, or what else it does */
-    bool collecting;
-    int begun, packages;
-    char error[512];
-    bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
-    bool full;        /* the disk */
-    bool lacks_pip;   /* the interpreter has no ensurepip */
-    char remedy[160]; /* the command that it names for that */
-};
-
-static bool has_one_of(const char *line, const char *const *signs)
-{
-    for (size_t i = 0; signs[i]; i++)
-        if (strstr(line, signs[i]))
-            return true;
-    return false;
-}
-
-/* How pip and uv say that an index could not be asked. Neither has an exit code for it. */
-static bool says_unreachable(const char *line)
-{
-    static const char *const signs[] = {"connection broken by",
-                                        "Failed to establish a new connection",
-                                        "Temporary failure in name resolution",
-                                        "error sending request",
-                                        "Could not connect",
-                                        "Network is unreachable",
-                                        NULL};
-    return has_one_of(line, signs);
-}
-
-/* ENOSPC and EDQUOT, as Python and uv write them, in the language of the user or not. */
-static bool says_full(const char *line)
-{
-    static const char *const signs[] = {
-        "No space left on device", "[Errno 28]", "os error 28)", "Disk quota exceeded", "[Errno 122]",
-        "os error 122)",           NULL};
-    return has_one_of(line, signs);
-}
-
-/* ", 120 MB of about 210 MB downloaded, about 40 s left", as far as that is known. */
-static void put_download(const struct listener *listener, char *text, size_t size)
-{
-    char have[YS_SIZE_TEXT], all[YS_SIZE_TEXT], left[32];
-    uint64_t have_bytes = 0;
-    const uint64_t all_bytes = listener->recipe->download_bytes;
-    text[0] = 0;
-    /* Small files are wrappers, and above what there is to download something is being unpacked. */
-    if (ys_fs_tree_size(listener->tmp, &have_bytes) != YS_OK || have_bytes < 1000000 || have_bytes >= all_bytes)
-        return;
-    const double spent_s = (double)(ys_time_ns() - listener->start_ns) * 1e-9;
-    snprintf(text, size, ", %s of about %s downloaded, about %s left", ys_size_text(have_bytes, have),
-             ys_size_text(all_bytes, all),
-             ys_span_text(spent_s * (double)(all_bytes - have_bytes) / (double)have_bytes, left, sizeof left));
-}
-
-/* "PyTorch 2.13.0: package 3 of 10, torch, 120 MB of about 210 MB downloaded, about 40 s left" */
-static void show(const struct listener *listener)
-{
-    char spent[32], of[32] = "", download[128];
-    ys_span_text((double)(ys_time_ns() - listener->start_ns) * 1e-9, spent, sizeof spent);
-    if (!listener->collecting) {
-        ys_progress("%s: %s, for %s", listener->what, listener->doing, spent);
-        return;
-    }
-    put_download(listener, download, sizeof download);
-    if (listener->packages)
-        snprintf(of, sizeof of, " of %d", listener->packages);
-    ys_progress("%s: package %d%s, %s%s", listener->what, listener->begun, of, listener->doing, download);
-}
-
-/* What of an installer's talk says where it is; its sentences themselves are for --debug. */
-static void follow(struct listener *listener, const char *line)
-{
-    static const char collecting[] = "Collecting ", installing[] = "Installing collected packages",
-                      building[] = "Building ";
-    line += strspn(line, " ");
-    if (strncmp(line, collecting, strlen(collecting)) == 0) {
-        const char *name = line + strlen(collecting);
-        listener->begun++;
-        listener->collecting = true;
-        snprintf(listener->doing, sizeof listener->doing, "%.*s", (int)strcspn(name, " =<>!~;[@"), name);
-    } else if (strncmp(line, installing, strlen(installing)) == 0 || strncmp(line, building, strlen(building)) == 0) {
-        listener->collecting = false;
-        snprintf(listener->doing, sizeof listener->doing, *line == 'I' ? "unpacking" : "building");
-    }
-}
-
-static void on_line(void *context, const char *line)
-{
-    struct listener *listener = context;
-    if (strncasecmp(line, "error", 5) == 0 || strstr(line, "No matching distribution") || strstr(line, "× "))
-        snprintf(listener->error, sizeof listener->error, "%s", line);
-    listener->unreachable |= says_unreachable(line);
-    listener->full |= says_full(line);
-    listener->lacks_pip |= strstr(line, "ensurepip") != NULL;
-    const char *remedy = listener->lacks_pip ? strstr(line, "apt install ") : NULL; /* as Debian's Python prints it */
-    if (remedy)
-        snprintf(listener->remedy, sizeof listener->remedy, ": `%s`", remedy);
-    follow(listener, line);
-    show(listener);
-    ys_log_debug("%s", line);
-}
-
-static void on_wait(void *context)
-{
-    show(context);
-}
-
-/* The variables of every interpreter, and a folder of its own for what the installer unpacks: what a killed one leaves
- * there goes with the rest. NULL without memory; free it and its last string. */
-static const char **installer_env(const char *folder, char **tmp)
-{
-    size_t count = 0;
-    while (ys_environment_variables[count])
-        count++;
-    const char **env = ys_alloc(count + 2, sizeof *env);
-    *tmp = ys_format("TMPDIR=%s/tmp", folder);
-    if (!env || !*tmp) {
-        ys_free(env);
-        return NULL;
-    }
-    memcpy(env, ys_environment_variables, count * sizeof *env);
-    env[count] = *tmp;
-    return env;
-}
-
-static ys_status run(const struct attempt *attempt, const char *folder, struct listener *listener, bool *worked)
-{
-    char *tmp = NULL;
-    const char **env = installer_env(folder, &tmp);
-    struct ys_child_options options = {.env = env,
-                                       .folder = folder,
-                                       .merge_stderr = true,
-                                       .on_line = on_line,
-                                       .on_wait = on_wait,
-                                       .context = listener};
-    struct ys_buf output = {0};
-    int code = 0;
-    listener->tmp = tmp ? tmp + strlen("TMPDIR=") : "";
-    listener->start_ns = ys_time_ns();
-    listener->collecting = false;
-    snprintf(listener->doing, sizeof listener->doing, "%s", attempt->how);
-    ys_progress_every(SAID_EVERY_S);
-    show(listener);
-    ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
-    ys_progress_clear();
-    ys_buf_free(&output);
-    ys_free(env);
-    ys_free(tmp);
-    *worked = status == YS_OK && code == 0;
-    if (status == YS_OK && code != 0 && !listener->error[0])
-        snprintf(listener->error, sizeof listener->error, "%s ended with exit code %d", attempt->how, code);
-    return status == YS_EINTR ? status : YS_OK;
-}
+static const size_t LOCK_LIMIT_BYTES = (size_t)16 << 20;
 
 static bool answers_version(const char *python, const char *version)
 {
@@ -264,9 +95,9 @@ static ys_status find_python(const struct ys_recipe *recipe, char **python, char
                    recipe->python);
 }
 
-static bool have_uv(void)
+static bool has_program(const char *program)
 {
-    const char *argv[] = {"uv", "--version", NULL};
+    const char *argv[] = {program, "--version", NULL};
     struct ys_child_options options = {.timeout_s = 20, .merge_stderr = true};
     struct ys_buf output = {0};
     int code = 1;
@@ -280,53 +111,15 @@ uint64_t ys_environment_need_bytes(uint64_t download_bytes, uint64_t disk_bytes)
     return disk_bytes + 2 * download_bytes;
 }
 
-static ys_status fail_full(const struct listener *listener, const char *folder)
-{
-    char size[YS_SIZE_TEXT];
-    const uint64_t need_bytes =
-        ys_environment_need_bytes(listener->recipe->download_bytes, listener->recipe->disk_bytes);
-    if (!need_bytes)
-        return ys_fail(YS_EIO, "no space left in %s: make room, then try again", folder);
-    return ys_fail(YS_EIO, "no space left in %s: it needs about %s while it is installed", folder,
-                   ys_size_text(need_bytes, size));
-}
-
-/* Tries each way in turn until one works. */
-static ys_status try_all(const struct attempt *attempts, size_t count, const char *folder, struct listener *listener)
-{
-    bool worked = false;
-    for (size_t i = 0; i < count && !worked; i++) {
-        char first[sizeof listener->error];
-        memcpy(first, listener->error, sizeof first);
-        listener->error[0] = 0;
-        YS_TRY(run(&attempts[i], folder, listener, &worked));
-        /* The first way's complaint is the one about how this machine is set up. */
-        if (!worked && first[0])
-            memcpy(listener->error, first, sizeof first);
-    }
-    if (worked)
-        return YS_OK;
-    if (listener->full)
-        return fail_full(listener, folder);
-    if (listener->lacks_pip)
-        return ys_fail(
-            YS_EIO,
-            "this Python comes without ensurepip, which environments are made with; install that%s, or uv, in "
-            "whose place no package of the system is needed",
-            listener->remedy[0] ? listener->remedy : " (a package such as python3-venv)");
-    return ys_fail(YS_EIO, "%s%s%s", listener->unreachable ? "a package index could not be reached (" : "",
-                   listener->error, listener->unreachable ? ")" : "");
-}
-
 static ys_status make_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
                           const char *env, bool uv)
 {
-    struct listener listener = {.what = what, .recipe = recipe};
-    struct attempt attempts[] = {
+    struct ys_installer_talk talk = {.what = what, .recipe = recipe};
+    struct ys_installer attempts[] = {
         {.how = "uv venv", .argv = {"uv", "venv", "--quiet", "--python", python, env, NULL}},
         {.how = "python -m venv", .argv = {python, "-m", "venv", "--clear", env, NULL}},
     };
-    return uv ? try_all(attempts, 2, folder, &listener) : try_all(attempts + 1, 1, folder, &listener);
+    return uv ? ys_installer_try(attempts, 2, folder, &talk) : ys_installer_try(attempts + 1, 1, folder, &talk);
 }
 
 /* How many packages a requirement file names: its lines that are neither empty nor comments nor options. */
@@ -348,12 +141,12 @@ struct packages {
     const char *from_makers; /* requirement file of what only the recipe's index may give; NULL: nothing */
 };
 
-static void add_words(struct attempt *attempt, const char *const *words)
+static void add_words(struct ys_installer *attempt, const char *const *words)
 {
     size_t count = 0;
     while (attempt->argv[count])
         count++;
-    for (size_t i = 0; words[i] && count + 1 < MAX_ARGUMENTS; i++)
+    for (size_t i = 0; words[i] && count + 1 < YS_INSTALLER_ARGUMENTS; i++)
         attempt->argv[count++] = words[i];
 }
 
@@ -362,8 +155,8 @@ enum indexes { USUAL, ALSO, ONLY };
 
 /* `index` is used where `which` says so. A `target` or `prefix` in the user's own settings of pip would put
  * the packages elsewhere. */
-static struct attempt ask(bool uv, const char *python, const char *env, const struct packages *packages,
-                          enum indexes which, const char *index)
+static struct ys_installer ask(bool uv, const char *python, const char *env, const struct packages *packages,
+                               enum indexes which, const char *index)
 {
     const char *const by_uv[] = {"uv", "pip", "install", "--python", python, NULL};
     const char *const by_pip[] = {python,
@@ -384,7 +177,7 @@ static struct attempt ask(bool uv, const char *python, const char *env, const st
     const char *const what[] = {"-r", packages->file, NULL}, *const alone[] = {"--no-deps", NULL};
     const char *const best[] = {"--index-strategy", "unsafe-best-match", NULL};
     const char *const more[] = {which == ONLY ? "--index-url" : "--extra-index-url", index, NULL};
-    struct attempt attempt = {.how = uv ? "uv pip" : "pip"};
+    struct ys_installer attempt = {.how = uv ? "uv pip" : "pip"};
     add_words(&attempt, uv ? by_uv : by_pip);
     if (!packages->resolve)
         add_words(&attempt, alone);
@@ -401,13 +194,13 @@ static struct attempt ask(bool uv, const char *python, const char *env, const st
 static ys_status fill_from(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
                            const char *env, const struct packages *packages, bool uv)
 {
-    struct listener listener = {
+    struct ys_installer_talk talk = {
         .what = what, .recipe = recipe, .packages = packages->resolve ? 0 : count_packages(packages->file)};
     const char *index = recipe->index;
     const enum indexes first = packages->resolve && index ? ALSO : USUAL;
-    const struct attempt attempts[] = {ask(uv, python, env, packages, first, index),
-                                       ask(uv, python, env, packages, first == ALSO ? USUAL : ALSO, index)};
-    return try_all(attempts, index ? 2 : 1, folder, &listener);
+    const struct ys_installer attempts[] = {ask(uv, python, env, packages, first, index),
+                                            ask(uv, python, env, packages, first == ALSO ? USUAL : ALSO, index)};
+    return ys_installer_try(attempts, index ? 2 : 1, folder, &talk);
 }
 
 /* An installer takes an index that it cannot reach for an empty one, so what others have for GPUs would come instead.
@@ -415,11 +208,11 @@ static ys_status fill_from(const struct ys_recipe *recipe, const char *what, con
 static ys_status fill_from_makers(const struct ys_recipe *recipe, const char *what, const char *folder,
                                   const char *python, const char *env, const char *file, bool uv)
 {
-    struct listener listener = {.what = what, .recipe = recipe, .packages = 1};
+    struct ys_installer_talk talk = {.what = what, .recipe = recipe, .packages = 1};
     const struct packages first = {.file = file};
-    const struct attempt attempt = ask(uv, python, env, &first, ONLY, recipe->index);
-    ys_status status = try_all(&attempt, 1, folder, &listener);
-    if (status != YS_EIO || listener.full)
+    const struct ys_installer attempt = ask(uv, python, env, &first, ONLY, recipe->index);
+    ys_status status = ys_installer_try(&attempt, 1, folder, &talk);
+    if (status != YS_EIO || talk.full)
         return status;
     return ys_fail(YS_EIO,
                    "%s, the index of its makers, gave none of this version (%s); from elsewhere it comes with %s: "
@@ -494,29 +287,69 @@ static ys_status write_note(const char *folder, ys_json *state_taken)
     return status;
 }
 
-static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
+/* `state`, taken, says what the packages were installed with. */
+static ys_status note_packages(const char *folder, const char *requirements, ys_json *state)
 {
-    char hash[YS_SHA256_TEXT], fingerprint[YS_SHA256_TEXT], path[PATH_MAX];
-    char *interpreter = ys_path_join(folder, "env/bin/python");
+    char hash[YS_SHA256_TEXT], fingerprint[YS_SHA256_TEXT];
     uint64_t size = 0;
     ys_status status = ys_sha256_file(requirements, hash);
-    if (status == YS_OK && !realpath(interpreter, path))
-        status = ys_fail(YS_EIO, "%s is not there although it was made: %m", interpreter);
-    ys_free(interpreter);
     if (status == YS_OK)
         status = ys_fs_tree_size(folder, &size);
     if (status == YS_OK)
         status = ys_env_files_note(folder, fingerprint);
-    if (status != YS_OK)
+    if (status != YS_OK) {
+        ys_json_free(state);
         return status;
-    ys_json *state = ys_json_object();
-    ys_json_set_string(state, "python", python);
-    ys_json_set_string(state, "python_version", version);
-    ys_json_set_string(state, "python_path", path);
+    }
     ys_json_set_string(state, "requirements", hash);
     ys_json_set_string(state, "fingerprint", fingerprint);
     ys_json_set_int(state, "size_bytes", (int64_t)size);
     return write_note(folder, state);
+}
+
+static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
+{
+    char path[PATH_MAX], *interpreter = ys_path_join(folder, "env/bin/python");
+    const bool there = realpath(interpreter, path) != NULL;
+    ys_status status = there ? YS_OK : ys_fail(YS_EIO, "%s is not there although it was made: %m", interpreter);
+    ys_free(interpreter);
+    YS_TRY(status);
+    ys_json *state = ys_json_object();
+    ys_json_set_string(state, "python", python);
+    ys_json_set_string(state, "python_version", version);
+    ys_json_set_string(state, "python_path", path);
+    return note_packages(folder, requirements, state);
+}
+
+static ys_status copy_file(const char *from, const char *folder)
+{
+    struct ys_buf text = {0};
+    char *to = ys_path_join(folder, ys_path_base(from));
+    ys_status status = ys_fs_read(from, LOCK_LIMIT_BYTES, &text);
+    if (status == YS_OK)
+        status = ys_fs_write(to, ys_buf_text(&text), text.size);
+    ys_buf_free(&text);
+    ys_free(to);
+    return status;
+}
+
+/* The packages of the lock, whose hashes npm checks; nothing of theirs is run. `what`: for messages. */
+static ys_status fill_from_npm(const struct ys_recipe *recipe, const char *what, const char *env, const char *lock)
+{
+    struct ys_installer_talk talk = {.what = what, .recipe = recipe};
+    const struct ys_installer attempt = {
+        .how = "npm", .argv = {"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", env, NULL}};
+    char *dir = ys_path_dir(lock), *package = ys_path_join(dir, "package.json");
+    ys_status status = ys_fs_make_dirs(env);
+    if (status == YS_OK)
+        status = copy_file(lock, env);
+    if (status == YS_OK)
+        status = copy_file(package, env);
+    if (status == YS_OK)
+        status = ys_installer_try(&attempt, 1, env, &talk);
+    ys_free(package);
+    ys_free(dir);
+    return status;
 }
 
 /* What an installation makes beside its notes. */
@@ -555,7 +388,7 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
                              const struct packages *packages, const char *version)
 {
     char *env = ys_path_join(folder, "env"), *what = ys_format("%s %s", recipe->title, version);
-    const bool uv = have_uv();
+    const bool uv = has_program("uv");
     ys_status status = make_env(recipe, what, folder, python, env, uv);
     if (status == YS_OK) {
         status = fill_env(recipe, what, folder, env, packages, uv);
@@ -590,9 +423,28 @@ static ys_status make_resolved(const struct ys_recipe *recipe, const char *folde
     return status;
 }
 
+/* Where a page's packages lie: made by npm, which is not needed to run them. */
+static ys_status make_page(const struct ys_recipe *recipe, const char *version, const char *folder)
+{
+    char *what = ys_format("%s %s", recipe->title, version), *env = ys_path_join(folder, "env");
+    char *lock = ys_recipe_requirements(recipe, version, "");
+    ys_status status = has_program("npm") ? fill_from_npm(recipe, what, env, lock)
+                                          : ys_fail(YS_EIO, "npm is not there: install the packages nodejs and npm");
+    if (status == YS_OK) {
+        remove_part(folder, "tmp");
+        status = note_packages(folder, lock, ys_json_object());
+    }
+    ys_free(lock);
+    ys_free(what);
+    ys_free(env);
+    return status;
+}
+
 static ys_status make(const struct ys_recipe *recipe, const char *version, const char *folder)
 {
     char *python = NULL, *python_version = NULL;
+    if (recipe->is_npm)
+        return make_page(recipe, version, folder);
     YS_TRY(find_python(recipe, &python, &python_version));
     char *requirements = ys_recipe_requirements(recipe, version, python_version);
     const struct packages packages = {requirements, .resolve = false};
@@ -628,8 +480,8 @@ static void say_installed(const struct ys_recipe *recipe, const char *version, u
     struct ys_environment made = {0};
     char size[YS_SIZE_TEXT], span[32];
     ys_environment_read(recipe, version, &made);
-    ys_log_info("installed %s %s with Python %s: %s, in %s", recipe->title, version, made.python,
-                ys_size_text(made.size_bytes, size),
+    ys_log_info("installed %s %s with %s%s: %s, in %s", recipe->title, version, recipe->is_npm ? "npm" : "Python ",
+                made.python, ys_size_text(made.size_bytes, size),
                 ys_span_text((double)(ys_time_ns() - start_ns) * 1e-9, span, sizeof span));
     ys_environment_fini(&made);
 }

@@ -160,7 +160,7 @@ static const char *const keys[] = {"name",     "title",        "program",  "adap
                                    "python",   "requirements", "index",    "get",          "limits", "download",
                                    "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
                                    "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
-                                   "forms",    "converter",    "convert",  "tune.KNOB",    NULL};
+                                   "forms",    "converter",    "convert",  "tune.KNOB",    "npm",    NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -197,10 +197,12 @@ static bool set_text(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
         {"converter", &recipe->converter},
         {"convert", &recipe->convert},
         {"limits", &recipe->limits},
+        {"npm", &recipe->requirements},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(entry->key, texts[i].key) == 0) {
             *texts[i].field = ys_strdup(entry->value);
+            recipe->is_npm |= strcmp(entry->key, "npm") == 0;
             return true;
         }
     return false;
@@ -328,11 +330,18 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT,
                        "%s: converter = RECIPE and convert = FILE.py belong together, to an adapter that reads no ONNX",
                        recipe->path);
-    bool packages = recipe->python && recipe->requirements;
-    if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
+    if (recipe->is_npm && (recipe->python || !recipe->adapter || recipe->uses || recipe->unpinned || recipe->index))
         return ys_fail(YS_EFORMAT,
-                       "%s: an adapter needs versions, python and requirements, or versions and get, or uses = RECIPE",
+                       "%s: npm = LOCK goes with versions and adapter = FILE.js, and with none of python, "
+                       "uses, unpinned and index",
                        recipe->path);
+    bool packages = (recipe->python || recipe->is_npm) && recipe->requirements;
+    if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
+        return ys_fail(
+            YS_EFORMAT,
+            "%s: an adapter needs versions, python and requirements, or versions and npm, or versions and get, or "
+            "uses = RECIPE",
+            recipe->path);
     YS_TRY(ys_knobs_check(recipe->path, &recipe->knobs, recipe->options));
     return check_env(recipe);
 }

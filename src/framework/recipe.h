@@ -14,11 +14,12 @@ struct ys_recipe {
     char *name, *title;
     char **also;        /* what else people call it, ended by NULL; NULL: nothing */
     char *program;      /* an executable and its arguments, for adapters that need no environment; NULL otherwise */
-    char *adapter;      /* a Python file, run by the environment's interpreter; NULL otherwise */
+    char *adapter;      /* a file that the environment's interpreter runs, or a page's script; NULL otherwise */
     char *uses;         /* name of another recipe whose environment the adapter runs in; NULL: its own */
     char **versions;    /* newest first, ended by NULL; at least one entry ("" for a program without) */
     char *python;       /* "3.11": the version an environment is made with; space-separated when several will do */
-    char *requirements; /* pattern with {version} and {python}, relative to the recipe's folder */
+    char *requirements; /* pattern with {version} and {python}, relative to the recipe's folder;
+                           of packages of npm the package-lock.json, beside which package.json lies */
     char *unpinned;     /* packages that a version outside `versions` is resolved from, with {version}; NULL: none is */
     char *resolved;     /* such a version, asked of ys_recipe_version(); NULL */
     char *index;        /* package index of the framework's makers, or NULL */
@@ -31,6 +32,7 @@ struct ys_recipe {
     bool anywhere;                       /* asked for: such a version may come from any index. Not of the file */
     bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
     bool is_tool;                        /* an environment alone: nothing that a study could name runs in it */
+    bool is_npm;                         /* its packages are npm's, and its adapter runs in a page */
     bool no_work, has_double, reads_onnx;
     bool has_mode[YS_MODE_COUNT]; /* of its adapter; train and infer without a key `modes` */
     char **forms;                 /* of stored models, its own first, ended by NULL; NULL: its adapter has none */

@@ -2,6 +2,7 @@
 #include "base/modes.h"
 #include "graph/model.h"
 #include "job/job_section.h"
+#include "job/quant.h"
 
 #include <string.h>
 
@@ -191,6 +192,50 @@ static ys_status check_target(const struct checking *checking, const struct ys_s
     return YS_OK;
 }
 
+/* Whether a value of the axis is it. */
+static bool has_value(const struct ys_setting *setting, const char *value)
+{
+    for (size_t i = 0; setting && i < setting->axis.count; i++)
+        if (strcmp(ys_json_text(setting->values[i], ""), value) == 0)
+            return true;
+    return false;
+}
+
+/* Integers where nothing is answered with the same weights, and a word on quantisation without one. */
+static ys_status check_quant(const struct checking *checking, const struct ys_section *section)
+{
+    const struct ys_setting *precision = ys_layer_find(&section->all, "precision");
+    const struct ys_setting *kind = ys_layer_find(&section->all, "quant");
+    const char *mode = section_text(checking, section, "mode");
+    const bool is_int8 = has_value(precision, YS_QUANT_PRECISION), is_static = !kind || has_value(kind, "static");
+    if (is_int8 && strcmp(section_text(checking, section, "compare"), "same-weights") != 0)
+        return ys_ini_fail(&precision->place,
+                           "precision = int8 is of inference with the same weights, and section [%s] has compare = %s: "
+                           "write compare = same-weights",
+                           section->name, section_text(checking, section, "compare"));
+    if (is_int8 && (strcmp(mode, "attack") == 0 || strcmp(mode, "size") == 0))
+        return ys_ini_fail(&precision->place,
+                           "precision = int8 is of trials that answer requests, and section [%s] has mode = %s: remove "
+                           "one of them",
+                           section->name, mode);
+    for (size_t i = 0; i < section->all.count; i++) {
+        const struct ys_setting *setting = section->all.items[i];
+        if (!ys_quant_key(setting->key))
+            continue;
+        if (!is_int8)
+            return ys_ini_fail(&setting->place,
+                               "%s is of precision = int8, and section [%s] has none: remove it, or write precision = "
+                               "int8",
+                               setting->key, section->name);
+        if (!is_static && !ys_quant_key_says(setting->key, YS_QUANT_PRECISION, ""))
+            return ys_ini_fail(&setting->place,
+                               "%s is of quant = static, which calibrates, and section [%s] has none: remove it, or "
+                               "write quant = static",
+                               setting->key, section->name);
+    }
+    return YS_OK;
+}
+
 ys_status ys_section_check(const struct ys_resolver *resolver, const ys_json *standards,
                            const struct ys_section *section)
 {
@@ -199,5 +244,6 @@ ys_status ys_section_check(const struct ys_resolver *resolver, const ys_json *st
     YS_TRY(check_compare(&checking, section));
     YS_TRY(check_mode(&checking, section));
     YS_TRY(check_attack(&checking, section));
+    YS_TRY(check_quant(&checking, section));
     return check_target(&checking, section);
 }

@@ -4,6 +4,7 @@
 #include "graph/model.h"
 #include "job/job_section.h"
 #include "job/optimizer.h"
+#include "job/quant.h"
 
 #include <string.h>
 
@@ -314,6 +315,7 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
         ys_json_set_string(keys, "mode", ys_mode_needs_same(said) ? said : "infer");
     }
     finish_attack(keys);
+    ys_quant_finish(keys);
     YS_TRY(finish_ranks(keys, has_ranks));
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
     ys_job_optimizer_put(&optimizer, keys);
@@ -375,6 +377,21 @@ static ys_status fill_own(const struct expansion *expansion, const struct grid *
     return status;
 }
 
+/* Whether a key says anything at the current point: those of a quantisation do where there is one. */
+static bool says_something(const struct grid *grid, const struct ys_setting *setting)
+{
+    return ys_quant_key_says(setting->key, point_text(grid, "precision"), point_text(grid, "quant"));
+}
+
+/* Whether the point is another one again, of which a key says nothing. */
+static bool is_repeated(const struct grid *grid)
+{
+    for (size_t d = 0; d < grid->count; d++)
+        if (grid->dimensions[d].index > 0 && !says_something(grid, grid->dimensions[d].setting))
+            return true;
+    return false;
+}
+
 /* Of key form, whose one value may be several for a framework. */
 static bool names_several(const struct ys_setting *setting)
 {
@@ -412,7 +429,7 @@ static ys_status fill_trial(const struct expansion *expansion, const struct grid
                            : type == YS_OPTION_OPT ? opt_name(setting->key)
                                                    : setting->key;
         ys_json_set(into, name, ys_json_copy(value));
-        if (setting->axis.count > 1 || names_several(setting))
+        if ((setting->axis.count > 1 && says_something(grid, setting)) || names_several(setting))
             add_factor(setting->key,
                        dimension->index < setting->axis.count ? setting->axis.texts[dimension->index] : "", value, id,
                        factors);
@@ -504,7 +521,7 @@ static ys_status expand_grid(struct expansion *expansion, struct grid *grid)
                            YS_JOB_POINT_LIMIT);
     expansion->points += (int64_t)points;
     do {
-        if (is_excluded(expansion, grid))
+        if (is_excluded(expansion, grid) || is_repeated(grid))
             continue;
         expansion->kept++;
         if (expansion->trials)

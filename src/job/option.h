@@ -21,20 +21,21 @@ enum ys_option_group {
 
 /* Beside each: how it is written, and what it is in the resolved JSON. */
 enum ys_option_type {
-    YS_OPTION_INT,       /* 64; integer */
-    YS_OPTION_REAL,      /* 0.01, 1e-3; real */
-    YS_OPTION_SHARE,     /* 2% or 0.02; real */
-    YS_OPTION_BOOL,      /* on, off; true, false */
-    YS_OPTION_WORD,      /* one of `choices`; string */
-    YS_OPTION_NAME,      /* letters, digits, _ - and .; string */
-    YS_OPTION_PATH,      /* any text; string */
-    YS_OPTION_DURATION,  /* 30s, 1.5h; real, seconds */
-    YS_OPTION_SIZE,      /* 2GiB; integer, bytes */
-    YS_OPTION_CPUS,      /* 0-3,5; array of integers */
-    YS_OPTION_SCHEDULE,  /* constant, step(30, 0.1); string, equal for equal schedules */
-    YS_OPTION_OPTIMIZER, /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
-    YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
-    YS_OPTION_GOAL,      /* accuracy >= 98 %; string, equal for equal targets */
+    YS_OPTION_INT,         /* 64; integer */
+    YS_OPTION_REAL,        /* 0.01, 1e-3; real */
+    YS_OPTION_SHARE,       /* 2% or 0.02; real */
+    YS_OPTION_BOOL,        /* on, off; true, false */
+    YS_OPTION_WORD,        /* one of `choices`; string */
+    YS_OPTION_NAME,        /* letters, digits, _ - and .; string */
+    YS_OPTION_PATH,        /* any text; string */
+    YS_OPTION_DURATION,    /* 30s, 1.5h; real, seconds */
+    YS_OPTION_SIZE,        /* 2GiB; integer, bytes */
+    YS_OPTION_CPUS,        /* 0-3,5; array of integers */
+    YS_OPTION_SCHEDULE,    /* constant, step(30, 0.1); string, equal for equal schedules */
+    YS_OPTION_OPTIMIZER,   /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
+    YS_OPTION_CALIBRATION, /* minmax, percentile(99.9); string, equal for equal calibrations */
+    YS_OPTION_LOSS,        /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
+    YS_OPTION_GOAL,        /* accuracy >= 98 %; string, equal for equal targets */
     YS_OPTION_MODEL,     /* a name that ys_model_find() knows, or a graph's file; string, of a file its absolute path */
     YS_OPTION_DATA,      /* a name of ys_data_sources(), or images; string, of images their absolute path */
     YS_OPTION_ATTACK,    /* fgsm(0.1) pgd(8/255); string, equal for equal attacks */

@@ -3,6 +3,7 @@
 #include "job/loss.h"
 #include "job/optimizer.h"
 #include "job/option.h"
+#include "job/quant.h"
 #include "job/schedule.h"
 #include "job/goal.h"
 #include "robust/attack.h"
@@ -19,10 +20,10 @@ _Static_assert(sizeof group_names / sizeof group_names[0] == YS_OPTION_GROUP_COU
 static const char *const group_titles[] = {"Study keys (before the first section)", "Work keys", "Machine keys",
                                            "Observation keys"};
 
-static const char *const type_names[] = {"integer", "real",      "share",   "bool", "word",     "name",
-                                         "path",    "duration",  "size",    "cpus", "schedule", "optimizer",
-                                         "loss",    "target",    "model",   "data", "attack",   "curve",
-                                         "hosts",   "framework", "exclude", "env",  "opt"};
+static const char *const type_names[] = {"integer",     "real",     "share",     "bool",    "word",     "name",
+                                         "path",        "duration", "size",      "cpus",    "schedule", "optimizer",
+                                         "calibration", "loss",     "target",    "model",   "data",     "attack",
+                                         "curve",       "hosts",    "framework", "exclude", "env",      "opt"};
 _Static_assert(sizeof type_names / sizeof type_names[0] == YS_OPTION_TYPE_COUNT, "a type lacks its name");
 
 static void print_range(const struct ys_option *option, const char *unit, double scale, struct ys_buf *out)
@@ -98,10 +99,11 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_ENV] = "any text",
         [YS_OPTION_OPT] = "what the framework's recipe allows",
     };
-    const struct ys_form *forms = option->type == YS_OPTION_SCHEDULE    ? ys_schedules()
-                                  : option->type == YS_OPTION_OPTIMIZER ? ys_job_optimizers()
-                                  : option->type == YS_OPTION_LOSS      ? ys_job_losses()
-                                                                        : NULL;
+    const struct ys_form *forms = option->type == YS_OPTION_SCHEDULE      ? ys_schedules()
+                                  : option->type == YS_OPTION_OPTIMIZER   ? ys_job_optimizers()
+                                  : option->type == YS_OPTION_CALIBRATION ? ys_job_calibrations()
+                                  : option->type == YS_OPTION_LOSS        ? ys_job_losses()
+                                                                          : NULL;
     if (option->type == YS_OPTION_WORD)
         print_choices(option->choices, out);
     else if (option->says)

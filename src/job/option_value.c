@@ -9,6 +9,7 @@
 #include "job/loss.h"
 #include "job/optimizer.h"
 #include "job/option.h"
+#include "job/quant.h"
 #include "job/schedule.h"
 #include "job/goal.h"
 #include "robust/attack.h"
@@ -237,6 +238,8 @@ static ys_status print_form(enum ys_option_type type, const char *text, struct y
         YS_TRY(ys_job_optimizer_parse(text, &optimizer));
         ys_job_optimizer_print(&optimizer, out);
         return YS_OK;
+    case YS_OPTION_CALIBRATION:
+        return ys_job_calibration_print(text, out);
     default:
         YS_TRY(ys_job_loss_parse(text, &loss));
         ys_job_loss_print(&loss, out);
@@ -412,6 +415,7 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
         return parse_word(option, key, text, value);
     case YS_OPTION_CPUS:
         return parse_cpus(option, key, text, value);
+    case YS_OPTION_CALIBRATION:
     case YS_OPTION_SCHEDULE:
     case YS_OPTION_OPTIMIZER:
     case YS_OPTION_LOSS:

@@ -1,6 +1,7 @@
 #include "job/settings.h"
 
 #include "graph/model.h"
+#include "graph/scales.h"
 
 #include <string.h>
 
@@ -51,6 +52,12 @@ static const struct ys_names switches = YS_NAMES("choice", switch_words);
         .unit = (unit_of), .flags = YS_FIELD_LATER | YS_FIELD_NULL, .what = (says)                                     \
     }
 
+#define QUANT_WORD(key, member, names, what)                                                                           \
+    {                                                                                                                  \
+        key, YS_FIELD_ENUM, offsetof(struct ys_trial_settings, member), NULL, YS_FIELD_LATER | YS_FIELD_NULL, what,    \
+            NULL, names                                                                                                \
+    }
+
 static const struct ys_field fields[] = {
     WORD(mode, &ys_modes, "what is measured"),
     KEY(framework, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "who does the work, as it was asked for"),
@@ -87,6 +94,13 @@ static const struct ys_field fields[] = {
      YS_FIELD_LATER | YS_FIELD_NULL, "whether the state of LSTM and GRU goes on from batch to batch", NULL, &switches},
     KEY(loss, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what is made small"),
     WORD(precision, &ys_precisions, "format of the numbers computed with"),
+    QUANT_WORD("quant", quant, &ys_quant_kinds, "how it is computed in integers; null: not at all"),
+    QUANT_WORD("quant.scheme", quant_scheme, &ys_quant_schemes, "how many scales a weight has; null as above"),
+    {"quant.calibration", YS_FIELD_TEXT, offsetof(struct ys_trial_settings, quant_calibration), NULL,
+     YS_FIELD_LATER | YS_FIELD_NULL, "by what ranges of activations are chosen; null where none are"},
+    {"quant.rows", YS_FIELD_INT, offsetof(struct ys_trial_settings, quant_rows), "rows", YS_FIELD_LATER | YS_FIELD_NULL,
+     "training rows that they are chosen by; null likewise"},
+    QUANT_WORD("quant.range", quant_range, &ys_quant_ranges, "integers that weights have; null: none"),
     KEY(eval_every, YS_FIELD_INT, "steps", YS_FIELD_NULL, "between two evaluations; null: at the end alone"),
     {"until", YS_FIELD_TEXT, offsetof(struct ys_trial_settings, until), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "what a checkpoint's weights have to be worth so that the run ends; null: it does all of its steps"},

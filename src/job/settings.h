@@ -67,6 +67,10 @@ struct ys_trial_settings {
     int carry_state; /* enum ys_switch; YS_NAME_NONE where nothing is trained */
     char *loss;
     int precision; /* enum ys_precision */
+    int quant;     /* enum ys_quant_kind; YS_NAME_NONE where nothing is quantised, as the next ones (job/quant.h) */
+    int quant_scheme, quant_range; /* enum ys_quant_scheme, enum ys_quant_range; keys "quant.scheme" ... */
+    char *quant_calibration;       /* "percentile(99.9)"; NULL also where nothing is calibrated, as the next one */
+    int64_t quant_rows;
     int64_t eval_every;
     char *until;                          /* a target (job/goal.h); NULL: all steps are done */
     char *attack;                         /* words apart by blanks, each with all its numbers (robust/attack.h) */

@@ -26,6 +26,7 @@ void ys_agreement_fini(struct ys_agreement *agreement)
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         ys_free(paths[i]);
     ys_common_weights_fini(&agreement->taught);
+    ys_kept_scales_fini(&agreement->scales);
     ys_shelf_release(&agreement->files);
     *agreement = (struct ys_agreement){0};
 }
@@ -82,11 +83,11 @@ static ys_status ask(const struct ys_framework *framework, const struct ys_plan 
     return status;
 }
 
-ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, int64_t rows, int64_t width,
-                        double *values, char **reason)
+ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *env,
+                        int64_t rows, int64_t width, double *values, char **reason)
 {
     struct answers answers = {.rows = rows, .width = width};
-    ys_status status = ask(framework, plan, NULL, YS_EVIDENCE_PATIENCE_S, &answers);
+    ys_status status = ask(framework, plan, env, YS_EVIDENCE_PATIENCE_S, &answers);
     *reason = answers.reason;
     answers.reason = NULL;
     if (status == YS_OK && !*reason)
@@ -101,6 +102,7 @@ void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_tri
     ys_set_text(&plan->input.path, trial->data->test_path);
     ys_set_text(&plan->input.order, agreement->order_path);
     ys_set_text(&plan->weights, agreement->taught.weights_path);
+    ys_set_text(&plan->scales, agreement->scales.path);
 }
 
 /* `plan` of a prediction, made that of the layers. */
@@ -149,11 +151,13 @@ static ys_status reference_plan(const struct reference_work *asking, const char 
     plan->precision = precision;
     ys_proof_plan_backend(plan, backend);
     ys_status status = take_cpus(plan);
-    if (status == YS_OK)
-        ys_agreement_plan(asking->agreement, asking->trial, plan);
-    else
+    if (status != YS_OK) {
         ys_plan_fini(plan);
-    return status;
+        return status;
+    }
+    ys_agreement_plan(asking->agreement, asking->trial, plan);
+    ys_set_text(&plan->scales, NULL);
+    return YS_OK;
 }
 
 /* Batches of the first rows in their order; the last is filled up from the beginning. */
@@ -189,6 +193,17 @@ static ys_status write_values(const char *path, const char *name, const struct a
     return ys_safetensors_write(path, &tensor, 1, NULL);
 }
 
+/* As a run that never began: YS_RUN_... `status`, for the reason that ys_error() has. */
+static void note_failure(struct ys_facts **failure, int status)
+{
+    struct ys_facts *facts = ys_alloc(1, sizeof *facts);
+    ys_facts_init(facts);
+    facts->status = status;
+    facts->stage = YS_STAGE_START;
+    ys_set_text(&facts->message, ys_error());
+    *failure = facts;
+}
+
 /* A reference that breaks off (killed for want of memory, say) fails the run that needs it, and nothing else: YS_EIO
  * with facts of a run that never began. */
 static ys_status ask_reference(const struct reference_work *asking, const struct ys_plan *plan, struct answers *answers)
@@ -197,14 +212,9 @@ static ys_status ask_reference(const struct reference_work *asking, const struct
     if (!answers->reason)
         return YS_OK;
     ys_status status = ys_fail(YS_EIO, "the built-in engine's own prediction ended as %s", answers->reason);
-    struct ys_facts *facts = ys_alloc(1, sizeof *facts);
     answers->reason[strcspn(answers->reason, ":")] = 0;
     int ended = ys_name_find(&ys_run_statuses, answers->reason);
-    ys_facts_init(facts);
-    facts->status = ended == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : ended;
-    facts->stage = YS_STAGE_START;
-    ys_set_text(&facts->message, ys_error());
-    *asking->failure = facts;
+    note_failure(asking->failure, ended == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : ended);
     return status;
 }
 
@@ -300,6 +310,7 @@ static ys_status fill(void *context, const char *folder)
     if (status == YS_OK)
         status = ys_inputs_check(&inputs);
     ys_graph_free(graph);
+    here.scales = (struct ys_kept_scales){0};
     here.taught = (struct ys_common_weights){0}; /* borrowed, as the rest of it that is no path */
     ys_agreement_fini(&here);
     ys_progress_clear();
@@ -326,8 +337,20 @@ static ys_status open_all(const struct reference_work *asking, uint64_t seed, st
     YS_TRY(ys_common_weights_open(asking->teacher, trial, asking->work, seed, &agreement->taught));
     if (agreement->taught.failure)
         return YS_OK;
+    const struct ys_quantised_work quantised = {.engine = asking->teacher->engine,
+                                                .trial = trial,
+                                                .work = asking->work,
+                                                .weights = agreement->taught.weights_path,
+                                                .weights_key = agreement->taught.key,
+                                                .seed = seed};
+    ys_status status = ys_kept_scales_open(&quantised, &agreement->scales);
+    if (status == YS_EUNSUPPORTED) {
+        note_failure(&agreement->taught.failure, YS_RUN_UNSUPPORTED);
+        return YS_OK;
+    }
+    YS_TRY(status);
     key_of(asking, key);
-    ys_status status = ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files);
+    status = ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files);
     if (status == YS_EIO && *asking->failure) {
         agreement->taught.failure = *asking->failure;
         *asking->failure = NULL;
@@ -494,7 +517,9 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
         status = find_logits(agreement, trial, &here, patience_s, found);
-    if (status == YS_OK)
+    if (status == YS_OK && here.scales)
+        found->layers_reason = ys_strdup("values of a quantised network are proven operator by operator");
+    else if (status == YS_OK)
         status = find_layers(agreement, trial, graph, &here, patience_s, found);
     ys_progress_clear();
     ys_graph_free(graph);

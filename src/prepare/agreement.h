@@ -7,12 +7,14 @@
 #define YS_PREPARE_AGREEMENT_H
 
 #include "prepare/common_weights.h"
+#include "prepare/kept_scales.h"
 
 struct ys_agreement {
     struct ys_common_weights taught;
-    int64_t rows, batches;      /* test rows; batches of the trial's size that hold them, the last one filled up */
-    struct ys_shelf_item files; /* both references and what was asked for them */
-    char *order_path;           /* of the batches */
+    struct ys_kept_scales scales; /* of a quantised trial, whose references are those of f32 all the same */
+    int64_t rows, batches;        /* test rows; batches of the trial's size that hold them, the last one filled up */
+    struct ys_shelf_item files;   /* both references and what was asked for them */
+    char *order_path;             /* of the batches */
     char *tap_path, *tap_order_path;
     char *logits_path, *layers_path; /* `logits` F64 [rows, classes]; `layers` F64 [tap rows, all values of a row] */
 };
@@ -23,10 +25,11 @@ ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_tr
                             uint64_t seed, struct ys_agreement *agreement) YS_MUST_CHECK;
 void ys_agreement_fini(struct ys_agreement *agreement); /* a zeroed one is fine */
 
-/** Asks `framework` for the logits of the first `rows` rows of `plan`'s batches, evaluated: `values` [rows, width]. An
- * adapter that fails is YS_OK with *reason, new, which begins with its status. */
-ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, int64_t rows, int64_t width,
-                        double *values, char **reason) YS_MUST_CHECK;
+/** Asks `framework` for the logits of the first `rows` rows of `plan`'s batches, evaluated, with the variables `env`
+ * (may be NULL): `values` [rows, width]. An adapter that fails is YS_OK with *reason, new, which begins with its
+ * status. */
+ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *env,
+                        int64_t rows, int64_t width, double *values, char **reason) YS_MUST_CHECK;
 
 /** Makes of a trial's plan that of the prediction: the common weights, the test rows. */
 void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan);

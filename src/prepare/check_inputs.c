@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-enum { MOST_FOLDERS = 6 };
+enum { MOST_FOLDERS = 7 };
 
 /* The sealed folders of `inputs`; how many. */
 static size_t list(const struct ys_inputs *inputs, const char *folders[MOST_FOLDERS])
@@ -19,6 +19,7 @@ static size_t list(const struct ys_inputs *inputs, const char *folders[MOST_FOLD
                                      inputs->work->values.folder,
                                      inputs->work->tests.folder,
                                      agreement ? agreement->taught.files.folder : NULL,
+                                     agreement ? agreement->scales.files.folder : NULL,
                                      agreement ? agreement->files.folder : NULL};
     size_t count = 0;
     for (size_t i = 0; i < MOST_FOLDERS; i++)

@@ -494,6 +494,10 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     describe_framework(trial);
+    if (keys->quant != YS_NAME_NONE && !trial->framework->reads_onnx && !trial->framework->no_work &&
+        strcmp(trial->framework->name, "builtin") != 0)
+        cannot_run(trial, YS_RUN_UNSUPPORTED,
+                   "precision = int8: common scales come in an ONNX file, which this framework does not read", NULL);
     const char *no_work = keys->attack  ? "attack: this framework does no work, and has no weights to attack"
                           : keys->until ? "until: this framework does no work, and meets no target"
                                         : NULL;

@@ -145,7 +145,7 @@ static ys_status ask(const struct stored_reference *of, const struct ys_plan *pl
 {
     const struct ys_run_stored *stored = &of->run->stored;
     char *reason = NULL;
-    YS_TRY(ys_logits_ask(of->run->teacher->engine, plan, stored->rows, stored->width, values, &reason));
+    YS_TRY(ys_logits_ask(of->run->teacher->engine, plan, NULL, stored->rows, stored->width, values, &reason));
     ys_status status = reason ? ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s", reason) : YS_OK;
     ys_free(reason);
     return status;

@@ -4,9 +4,13 @@
 
 #include <string.h>
 
-static const char *const check_words[] = {
-    [YS_DUE_FIRST_LOSS] = "first loss", [YS_DUE_WEIGHTS] = "weights",     [YS_DUE_ANSWERS] = "answers",
-    [YS_DUE_OUTCOMES] = "outcomes",     [YS_DUE_STORED] = "stored model", [YS_DUE_AUDIT] = "audit"};
+static const char *const check_words[] = {[YS_DUE_FIRST_LOSS] = "first loss",
+                                          [YS_DUE_WEIGHTS] = "weights",
+                                          [YS_DUE_ANSWERS] = "answers",
+                                          [YS_DUE_OUTCOMES] = "outcomes",
+                                          [YS_DUE_STORED] = "stored model",
+                                          [YS_DUE_INTEGERS] = "integers",
+                                          [YS_DUE_AUDIT] = "audit"};
 const struct ys_names ys_due_checks = YS_NAMES("check of runs", check_words);
 
 static const char *const state_words[] = {
@@ -22,10 +26,13 @@ static const struct ys_field fields[] = {
 const struct ys_record ys_due_record = YS_RECORD("due", struct ys_due, fields);
 
 /* What was not done, in words that follow a trial's name. */
-static const char *const undone[] = {
-    [YS_DUE_FIRST_LOSS] = "its first losses not compared", [YS_DUE_WEIGHTS] = "its weights not evaluated",
-    [YS_DUE_ANSWERS] = "its answers not audited",          [YS_DUE_OUTCOMES] = "what attacks did to it not compared",
-    [YS_DUE_STORED] = "its stored model not judged",       [YS_DUE_AUDIT] = "not audited"};
+static const char *const undone[] = {[YS_DUE_FIRST_LOSS] = "its first losses not compared",
+                                     [YS_DUE_WEIGHTS] = "its weights not evaluated",
+                                     [YS_DUE_ANSWERS] = "its answers not audited",
+                                     [YS_DUE_OUTCOMES] = "what attacks did to it not compared",
+                                     [YS_DUE_STORED] = "its stored model not judged",
+                                     [YS_DUE_INTEGERS] = "its integers not proven",
+                                     [YS_DUE_AUDIT] = "not audited"};
 
 struct holder {
     struct ys_list due;

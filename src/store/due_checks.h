@@ -12,11 +12,12 @@ enum ys_due_check {
     YS_DUE_ANSWERS,
     YS_DUE_OUTCOMES,
     YS_DUE_STORED,
+    YS_DUE_INTEGERS,
     YS_DUE_AUDIT,
     YS_DUE_CHECKS
 };
 extern const struct ys_names
-    ys_due_checks; /* "first loss", "weights", "answers", "outcomes", "stored model", "audit" */
+    ys_due_checks; /* "first loss", "weights", "answers", "outcomes", "stored model", "integers", "audit" */
 
 /* From good to bad: of the runs of a trial the worst counts. */
 enum ys_due_state {

@@ -12,7 +12,7 @@
 bool ys_answers_are_audited(const struct ys_study *study, const struct ys_trial *trial)
 {
     return ys_due_audit(trial->record.keys.mode) == YS_DUE_ANSWERS && !trial->framework->no_work &&
-           study->keys.audit != YS_AUDITS_OFF;
+           trial->record.keys.quant == YS_NAME_NONE && study->keys.audit != YS_AUDITS_OFF;
 }
 
 /* What breaks off is tried once more, and then is missing. */

@@ -109,15 +109,17 @@ static ys_status check_agreement(const struct trial_run *one, struct ys_facts *f
     ys_status status = ys_fs_make_dirs(folder);
     if (status == YS_OK)
         status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, found);
-    ys_free(folder);
     if (status != YS_OK) {
+        ys_free(folder);
         ys_free(found);
         return status;
     }
     if (found->reason)
         ys_log_warn("%s: its predictions could not be had: %s", one->trial->record.id, found->reason);
     facts->agreement = found;
-    return YS_OK;
+    status = ys_integers_check(one->study, one->trial, &one->agreement, one->work, one->plan, folder, facts);
+    ys_free(folder);
+    return status;
 }
 
 /* What the weights of a training are worth, and withstand. */

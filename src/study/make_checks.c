@@ -3,6 +3,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "graph/graph.h"
+#include "graph/scales.h"
+#include "prepare/layer_proof.h"
 #include "verify/audit.h"
 #include "verify/oracle/proof_plan.h"
 
@@ -30,6 +32,8 @@ static const char *no_weights(const struct due_facts *w)
 
 static const char *no_answers(const struct due_facts *w)
 {
+    if (w->trial->record.keys.quant != YS_NAME_NONE)
+        return "no bound holds for the answers of a quantised network from end to end";
     if (w->audit == YS_AUDITS_OFF)
         return "audit = off";
     return w->is_proven && (w->verdict == YS_PROOF_NONE || w->verdict == YS_PROOF_FAIL)
@@ -40,6 +44,13 @@ static const char *no_answers(const struct due_facts *w)
 static const char *no_outcomes(const struct due_facts *w)
 {
     return w->audit == YS_AUDITS_OFF ? "audit = off" : NULL;
+}
+
+static const char *no_integers(const struct due_facts *w)
+{
+    return w->trial->record.keys.quant == YS_QUANT_STATIC
+               ? NULL
+               : "operators are proven one by one where activations have scales (quant = static)";
 }
 
 static const char *always(const struct due_facts *w)
@@ -66,6 +77,7 @@ static const struct {
                            [YS_DUE_ANSWERS] = {YS_MODE_INFER, no_answers},
                            [YS_DUE_OUTCOMES] = {YS_MODE_ATTACK, no_outcomes},
                            [YS_DUE_STORED] = {YS_MODE_SIZE, always},
+                           [YS_DUE_INTEGERS] = {YS_MODE_INFER, no_integers},
                            [YS_DUE_AUDIT] = {YS_MODE_TRAIN, no_audit}};
 
 enum ys_due_check ys_due_audit(int mode)
@@ -106,7 +118,8 @@ static void list(const struct due_facts *w, struct ys_list *due)
 {
     *due = (struct ys_list){0};
     for (int check = 0; check < YS_DUE_CHECKS; check++) {
-        if ((int)checks[check].mode != w->trial->record.keys.mode)
+        if ((int)checks[check].mode != w->trial->record.keys.mode ||
+            (check == YS_DUE_INTEGERS && w->trial->record.keys.quant == YS_NAME_NONE))
             continue;
         struct ys_due *item = ys_list_add(&ys_due_record, due);
         const char *reason = checks[check].why_not(w);
@@ -171,12 +184,14 @@ void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_st
         ys_due_settle(trial, check, state, reason);
 }
 
-static void note_outcomes(struct ys_study *study, struct ys_trial *trial, const char *reason)
+/* What came of a check that fails as a proof does; `reason` NULL: it passed. */
+static void note_proven(struct ys_study *study, struct ys_trial *trial, enum ys_due_check check, const char *reason)
 {
-    ys_due_note(trial, YS_DUE_OUTCOMES, reason ? YS_DUE_FAIL : YS_DUE_PASS, reason);
+    ys_due_note(trial, check, reason ? YS_DUE_FAIL : YS_DUE_PASS, reason);
     if (!reason)
         return;
-    ys_log_warn("%s does not give the gradients that were asked for: %s", trial->record.id, reason);
+    ys_log_warn("%s does not give the %s that were asked for: %s", trial->record.id,
+                check == YS_DUE_OUTCOMES ? "gradients" : "integers", reason);
     study->proof_failed = true;
     if (!trial->record.proof)
         return;
@@ -205,13 +220,39 @@ ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, stru
     if (study->keys.audit != YS_AUDITS_OFF)
         status = ys_attacked_framework_compare(attacked, weights_key, &reason);
     if (status == YS_OK && study->keys.audit != YS_AUDITS_OFF)
-        note_outcomes(study, trial, reason);
+        note_proven(study, trial, YS_DUE_OUTCOMES, reason);
     ys_free(reason);
     ys_attacked_framework_take(attacked, made);
     if (status == YS_OK || status == YS_EINTR)
         return status;
     ys_log_warn("what attacks did to %s could not be compared: %s", trial->record.id, ys_error());
     ys_due_note(trial, YS_DUE_OUTCOMES, YS_DUE_MISSING, ys_error());
+    return YS_OK;
+}
+
+ys_status ys_integers_check(struct ys_study *study, struct ys_trial *trial, const struct ys_agreement *agreement,
+                            const struct ys_work *work, const struct ys_plan *plan, const char *folder,
+                            struct ys_facts *facts)
+{
+    struct ys_layer_proof found;
+    if (ys_due_state(trial, YS_DUE_INTEGERS) != YS_DUE_YET)
+        return YS_OK;
+    ys_progress("%s: proving its integers", trial->record.id);
+    const ys_status status = ys_layer_proof_ask(agreement, trial, work, plan, folder, &found);
+    ys_progress_clear();
+    if (status == YS_EINTR)
+        return status;
+    if (status != YS_OK || found.unasked) {
+        const char *reason = status == YS_OK ? found.unasked : ys_error();
+        ys_log_warn("the integers of %s could not be proven: %s", trial->record.id, reason);
+        ys_due_note(trial, YS_DUE_INTEGERS, YS_DUE_MISSING, reason);
+    } else {
+        note_proven(study, trial, YS_DUE_INTEGERS, found.wrong);
+    }
+    if (status == YS_OK && found.is_float)
+        ys_facts_add_deviation(facts, "sums of integers are added up in float and rounded");
+    if (status == YS_OK)
+        ys_layer_proof_fini(&found);
     return YS_OK;
 }
 

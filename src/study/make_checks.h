@@ -4,6 +4,7 @@
 #ifndef YS_STUDY_MAKE_CHECKS_H
 #define YS_STUDY_MAKE_CHECKS_H
 
+#include "prepare/agreement.h"
 #include "prepare/attacked_framework.h"
 #include "prepare/stored_run.h"
 #include "store/due_checks.h"
@@ -30,6 +31,11 @@ void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *f
 /** Of a run of mode size that went well: what it loaded is judged, which may make it wrong_output. YS_EINTR. */
 ys_status ys_stored_check(struct ys_trial *trial, const struct ys_stored_run *stored,
                           struct ys_facts *facts) YS_MUST_CHECK;
+/** Of the first run of a quantised trial that went well: whether its operators give the integers of the rule
+ * (prepare/layer_proof.h). Where they do not, its proof fails. `plan` is that of the run; YS_EINTR. */
+ys_status ys_integers_check(struct ys_study *study, struct ys_trial *trial, const struct ys_agreement *agreement,
+                            const struct ys_work *work, const struct ys_plan *plan, const char *folder,
+                            struct ys_facts *facts) YS_MUST_CHECK;
 /** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
 

@@ -49,6 +49,9 @@ const char *ys_exe_dir(void);
  * YARDSTICK_HOME. New absolute path, or NULL when nowhere. An absolute path and ".." are never found. */
 char *ys_find_support(const char *relative);
 
+/** The browser that pages run in: the first of chromium, chromium-browser and google-chrome on PATH. New path; NULL. */
+char *ys_find_browser(void);
+
 /** The cache folder: YARDSTICK_CACHE, else XDG_CACHE_HOME/yardstick, else ~/.cache/yardstick. New absolute path. */
 char *ys_cache_dir(void);
 /** cache_dir/<sub>, created; new absolute path in *path. */

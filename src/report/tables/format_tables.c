@@ -1,5 +1,5 @@
-/* What a number format costs and gains: trials of same weights in another format than f32, against the accuracy of the
- * built-in engine in f32 and the speed of the trial that differs from them in the format alone. */
+/* What a number format costs and gains: trials of same weights in another format than f32, or quantised, against the
+ * accuracy of the built-in engine in f32 and the speed of the trial that differs from them in the format alone. */
 #include "base/mem.h"
 #include "metric/result_document.h"
 #include "report/page_parts.h"
@@ -28,11 +28,19 @@ static const struct ys_sheet_column columns[] = {
     {YS_FORM_ALL & ~YS_FORM_TEXT, YS_COLUMN_NUMBER, "in f32", NULL}};
 static const char *const beside[] = {"latency_p50_s", "rate_per_s", "rss_peak_bytes"};
 
+static bool is_f32(const struct ys_result_trial *told)
+{
+    return told->keys.precision == YS_PRECISION_F32 && told->keys.quant == YS_NAME_NONE;
+}
+
 /* Of the framework, its options and the machine alike, and of its work but for the format. */
 static char *work_in_f32(const struct ys_view_trial *trial)
 {
     struct ys_trial_settings keys = trial->told->keys; /* borrows */
     keys.precision = YS_PRECISION_F32;
+    keys.quant = keys.quant_scheme = keys.quant_range = YS_NAME_NONE;
+    keys.quant_calibration = NULL;
+    keys.quant_rows = YS_FIELD_NONE;
     char *work = ys_settings_work(&keys), *options = ys_json_dump(trial->told->options, YS_JSON_SORTED);
     char *all = ys_format("%s|%s|%lld|%s", work, ys_view_or(keys.framework, ""), (long long)keys.threads,
                           options ? options : "");
@@ -47,7 +55,7 @@ static const struct ys_view_trial *in_f32(const struct ys_view *view, const stru
     const struct ys_view_trial *found = NULL;
     char *wanted = work_in_f32(trial);
     for (size_t i = 0; i < view->count && !found; i++) {
-        if (view->trials[i].told->keys.precision != YS_PRECISION_F32)
+        if (!is_f32(view->trials[i].told))
             continue;
         char *work = work_in_f32(&view->trials[i]);
         if (strcmp(work, wanted) == 0)
@@ -107,7 +115,7 @@ void ys_table_formats(struct ys_sheet *sheet, const struct ys_view *view)
     sheet->things = "trials";
     for (size_t t = 0; t < view->count; t++) {
         const struct ys_result_trial *told = view->trials[t].told;
-        if (told->keys.precision == YS_PRECISION_F32 || !told->agreement || !isfinite(told->agreement->change))
+        if (is_f32(told) || !told->agreement || !isfinite(told->agreement->change))
             continue;
         if (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE)
             continue;

@@ -440,7 +440,8 @@ ys_status ys_answers_judge(const struct ys_answers_evidence *evidence, struct ys
 {
     struct answer_judge j = {.evidence = evidence, .audit = audit, .plan = evidence->plan};
     if (!evidence->record->answers.is_shown) {
-        if (ys_message_has_feature(evidence->record->facts.hello, "answers"))
+        if (ys_message_has_feature(evidence->record->facts.hello, "answers") ||
+            ys_message_has_feature(evidence->record->facts.hello, "answers_later"))
             ys_audit_settle(audit, YS_AUDIT_MISSING, "there was no room for the ring in which its answers are shown");
         else
             ys_audit_settle(audit, YS_AUDIT_NONE,

@@ -52,6 +52,58 @@ static void an_attack_asks_for_gradients_of_the_same_weights(void)
                   "instead, or mode = infer");
 }
 
+static void integers_are_f32_with_a_quantisation(void)
+{
+    struct helper_study study = study_of(SAME "precision = int8\nquant.calibration = percentile( 99.90 )\n");
+    CHECK_TEXT(study.error, "");
+    REQUIRE(study.status == YS_OK && ys_json_size(study.job.trials) == 1);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "precision"), ""), "f32");
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant"), ""), "static");
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.scheme"), ""), "per-channel");
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.calibration"), ""), "percentile(99.9)");
+    CHECK_INT(ys_json_integer(key_of(&study, 0, "quant.rows"), 0), 512);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.range"), ""), "full");
+    ys_job_fini(&study.job);
+}
+
+/* Of f32 the keys of quantisation say nothing, and of weights alone those of calibration: one trial each. */
+static void axes_of_quantisation_make_no_trial_twice(void)
+{
+    static const char *const ids[] = {"a:precision=f32", "a:precision=int8,quant=static,quant.rows=8",
+                                      "a:precision=int8,quant=static,quant.rows=16", "a:precision=int8,quant=weights"};
+    struct helper_study study =
+        study_of(SAME "precision = {f32, int8}\nquant = {static, weights}\nquant.rows = {8, 16}\n");
+    CHECK_TEXT(study.error, "");
+    REQUIRE(study.status == YS_OK && ys_json_size(study.job.trials) == 4);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_TEXT(ys_json_get_text(trial_at(&study, i), "id", ""), ids[i]);
+    CHECK(ys_json_type_of(key_of(&study, 0, "quant")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(key_of(&study, 3, "quant.rows")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(key_of(&study, 3, "quant.calibration")) == YS_JSON_NULL);
+    CHECK_TEXT(ys_json_text(key_of(&study, 3, "quant.range"), ""), "full");
+    ys_job_fini(&study.job);
+}
+
+static void integers_are_of_requests_with_the_same_weights(void)
+{
+    CHECK_REFUSED(HEAD "precision = int8\n",
+                  "t.ys:5:1: precision = int8 is of inference with the same weights, and section [a] has compare = "
+                  "controlled: write compare = same-weights");
+    CHECK_REFUSED(SAME "precision = {f32, int8}\nmode = size\n",
+                  "t.ys:6:1: precision = int8 is of trials that answer requests, and section [a] has mode = size: "
+                  "remove one of them");
+    CHECK_REFUSED(SAME "quant.range = reduced\n",
+                  "t.ys:6:1: quant.range is of precision = int8, and section [a] has none: remove it, or write "
+                  "precision = int8");
+    CHECK_REFUSED(SAME "precision = int8\nquant = weights\nquant.rows = 5\n",
+                  "t.ys:8:1: quant.rows is of quant = static, which calibrates, and section [a] has none: remove it, "
+                  "or write quant = static");
+    CHECK_REFUSED(HEAD "quant = static\n",
+                  "t.ys:5:1: quant is for compare = same-weights, and section [a] has compare = controlled: remove it");
+    CHECK_REFUSED(SAME "precision = int8\nquant.calibration = percentile(40)\n",
+                  "t.ys:7:21: quant.calibration = percentile(40): P must be above 50 and at most 100");
+}
+
 static void a_stored_model_has_the_same_weights_and_a_form(void)
 {
     CHECK_REFUSED(HEAD "mode = size\n",
@@ -199,7 +251,8 @@ static void only_own_does_without_a_model(void)
 }
 
 TAP_MAIN(TAP_CASE(same_weights_answer_requests_with_weights_that_are_trained_first),
-         TAP_CASE(an_attack_asks_for_gradients_of_the_same_weights),
+         TAP_CASE(an_attack_asks_for_gradients_of_the_same_weights), TAP_CASE(integers_are_f32_with_a_quantisation),
+         TAP_CASE(axes_of_quantisation_make_no_trial_twice), TAP_CASE(integers_are_of_requests_with_the_same_weights),
          TAP_CASE(a_stored_model_has_the_same_weights_and_a_form),
          TAP_CASE(without_a_length_same_weights_train_an_epoch_and_predict_all_rows),
          TAP_CASE(what_does_not_go_with_a_way_to_compare_is_refused),

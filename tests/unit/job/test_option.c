@@ -107,7 +107,7 @@ static void words_are_one_of_their_choices(void)
 static void what_there_is_not_is_refused_with_what_there_is(void)
 {
     CHECK_TEXT(value_of("device", "cuda"), "device = cuda: there is no such choice: write cpu");
-    CHECK_TEXT(value_of("precision", "f16"), "precision = f16: there is no such choice: write f32, f64 or bf16");
+    CHECK_TEXT(value_of("precision", "f16"), "precision = f16: there is no such choice: write f32, f64, bf16 or int8");
     CHECK_HAS(value_of("optimizer", "adagrad"), "optimizer = adagrad: ");
     static const char *const keys[] = {"on_oom", "energy", "gpu_trace", "zip"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -237,8 +237,9 @@ static void help_of_one_key_says_values_default_axis_and_flag(void)
     CHECK_INT(ys_option_help_text("precision", &out), YS_OK);
     CHECK_TEXT(ys_buf_text(&out), "precision (work key)\n"
                                   "  format of the numbers computed with; bf16 keeps weights, optimizer and loss in\n"
-                                  "  f32\n"
-                                  "  value:    f32, f64 or bf16\n"
+                                  "  f32; int8, of compare = same-weights alone, quantises them as the keys quant\n"
+                                  "  say\n"
+                                  "  value:    f32, f64, bf16 or int8\n"
                                   "  default:  f32\n"
                                   "  axis:     yes, {a, b, c} makes a trial of each\n"
                                   "  flag:     --precision=VALUE\n");

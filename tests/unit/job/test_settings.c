@@ -3,6 +3,7 @@
 #include "job/settings.h"
 
 #include "helper.h"
+#include "job/quant.h"
 #include "tap.h"
 
 #include <math.h>
@@ -28,6 +29,8 @@ static void every_key_of_a_trial_is_a_field_and_words_are_the_same(void)
         char words[200] = "";
         for (size_t i = 0; i < field->names->count; i++)
             snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i ? "|" : "", field->names->names[i]);
+        if (strcmp(option->name, "precision") == 0) /* that of a resolved trial is f32 */
+            snprintf(words + strlen(words), sizeof words - strlen(words), "|%s", YS_QUANT_PRECISION);
         CHECK_TEXT(words, option->choices);
     }
 }

@@ -1,0 +1,306 @@
+// The page's half of an adapter: the message loop of docs/protocol.md, the plan's files, and times. The bridge
+// (yardstick-browser, docs/browser.md) hands each line of yardstick's to yardstickReceive() and takes what
+// yardstickSend() is given; files are fetched from /file, written through yardstickWrite(). All stamps are the page's own,
+// in nanoseconds since it was made: the bridge makes yardstick's of them.
+
+export class AdapterError extends Error {
+  constructor(code, message, op) {
+    super(message);
+    this.code = code;
+    this.op = op;
+  }
+}
+
+export const unsupported = (message, op) => new AdapterError("unsupported", message, op);
+const protocolError = (message) => new AdapterError("protocol_error", message);
+
+export const now = () => Math.round(performance.now() * 1e6);
+
+/** The step of the page's clock, in nanoseconds: the least by which it moves on. */
+function clockTick() {
+  let least = Infinity;
+  for (let i = 0; i < 200; i++) {
+    const from = performance.now();
+    let to = from;
+    while (to === from) to = performance.now();
+    least = Math.min(least, to - from);
+  }
+  return Math.max(1, Math.round(least * 1e6));
+}
+
+// Files.
+
+const TYPES = {
+  F64: Float64Array, F32: Float32Array, I64: BigInt64Array, I32: Int32Array, U32: Uint32Array, U8: Uint8Array,
+};
+
+async function fetchBytes(path, from, to) {
+  const headers = from === undefined ? {} : { Range: `bytes=${from}-${to - 1}` };
+  const answer = await fetch("/file?path=" + encodeURIComponent(path), { headers });
+  if (!answer.ok) throw new AdapterError("load_failed", `${path}: ${await answer.text()}`);
+  return answer.arrayBuffer();
+}
+
+/** A safetensors file: its head is read at once, a tensor or some rows of it when they are asked for. */
+export class Tensors {
+  static async open(path) {
+    const size = Number(new DataView(await fetchBytes(path, 0, 8)).getBigUint64(0, true));
+    const head = JSON.parse(new TextDecoder().decode(await fetchBytes(path, 8, 8 + size)));
+    return new Tensors(path, 8 + size, head);
+  }
+
+  constructor(path, start, head) {
+    Object.assign(this, { path, start, head });
+  }
+
+  names() {
+    return Object.keys(this.head).filter((name) => name !== "__metadata__");
+  }
+
+  shape(name) {
+    return this.head[name].shape;
+  }
+
+  async read(name) {
+    const entry = this.head[name];
+    const [from, to] = entry.data_offsets;
+    const bytes = from === to ? new ArrayBuffer(0) : await fetchBytes(this.path, this.start + from, this.start + to);
+    return new TYPES[entry.dtype](bytes);
+  }
+
+  /** The rows of the first axis whose numbers are given, one behind the other. */
+  async rows(name, rows) {
+    const entry = this.head[name];
+    const width = (entry.data_offsets[1] - entry.data_offsets[0]) / entry.shape[0];
+    const bytes = new Uint8Array(width * rows.length);
+    const from = this.start + entry.data_offsets[0];
+    for (let at = 0; at < rows.length;) {
+      let end = at + 1; // neighbours are fetched together
+      while (end < rows.length && rows[end] === rows[end - 1] + 1) end++;
+      const part = await fetchBytes(this.path, from + rows[at] * width, from + (rows[end - 1] + 1) * width);
+      bytes.set(new Uint8Array(part), at * width);
+      at = end;
+    }
+    return new TYPES[entry.dtype](bytes.buffer);
+  }
+}
+
+function base64(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return btoa(text);
+}
+
+const PART = 3 << 18; // bytes that are handed over at once; a multiple of 3, so that parts of base64 have no rest
+
+/** Writes {name: {array, shape}} as a safetensors file. */
+export function writeTensors(path, tensors) {
+  const head = {};
+  let at = 0;
+  for (const [name, { array, shape }] of Object.entries(tensors)) {
+    const dtype = Object.keys(TYPES).find((key) => TYPES[key] === array.constructor);
+    head[name] = { dtype, shape, data_offsets: [at, at + array.byteLength] };
+    at += array.byteLength;
+  }
+  let text = JSON.stringify(head);
+  text += " ".repeat((8 - (text.length % 8)) % 8);
+  const bytes = new Uint8Array(8 + text.length + at);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(text.length), true);
+  bytes.set(new TextEncoder().encode(text), 8);
+  at = 8 + text.length;
+  for (const { array } of Object.values(tensors)) {
+    bytes.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+    at += array.byteLength;
+  }
+  for (let from = 0; from < bytes.length || from === 0; from += PART) {
+    const last = from + PART >= bytes.length;
+    yardstickWrite(JSON.stringify({ path, first: from === 0, last, data: base64(bytes.subarray(from, from + PART)) }));
+  }
+}
+
+// The loss, as docs/graph.md defines it.
+
+function lossOf(plan, logits, classes, y) {
+  const smoothing = plan.label_smoothing ?? 0;
+  let sum = 0;
+  for (let row = 0; row < y.length; row++) {
+    const z = Array.from(logits.subarray(row * classes, (row + 1) * classes)), right = Number(y[row]);
+    if (plan.loss === "nll") sum -= z[right];
+    else if (plan.loss === "mean_squared_error") {
+      sum += z.reduce((all, value, i) => all + (value - (i === right)) ** 2, 0) / classes;
+    } else {
+      const top = Math.max(...z);
+      const target = (i) => (1 - smoothing) * (i === right) + smoothing / classes;
+      sum += top + Math.log(z.reduce((all, value) => all + Math.exp(value - top), 0)) -
+        z.reduce((all, value, i) => all + target(i) * value, 0);
+    }
+  }
+  return sum / y.length;
+}
+
+// The message loop.
+
+const REPORT_NS = 25e7; // between two messages of latencies
+const LATENCIES_MOST = 4096, RING_FLOATS = 16384;
+
+class Server {
+  constructor(adapter) {
+    this.adapter = adapter;
+    this.plan = null;
+  }
+
+  hello(message) {
+    if (message.protocol !== 1) throw unsupported(`protocol ${message.protocol} is unknown; this adapter speaks protocol 1`);
+    const { name, framework, version, precisions, ops } = this.adapter;
+    const features = ["forward", "infer", "answers_later", "save"];
+    return {
+      type: "hello", protocol: 1, adapter: name, framework, version, runtime: "Chromium", devices: ["cpu"], precisions,
+      ops, optimizers: [], features, forms: [], no_work: false,
+    };
+  }
+
+  async open(message) {
+    if (this.plan) throw protocolError("a plan is already open; one adapter process runs one plan");
+    const plan = message.plan;
+    plan.network = JSON.parse(new TextDecoder().decode(await fetchBytes(plan.graph)));
+    plan.loss ??= plan.network.loss;
+    this.check(plan);
+    this.data = await Tensors.open(plan.input.path);
+    this.order = await (await Tensors.open(plan.input.order)).read("order");
+    this.classes = plan.network.values?.[plan.network.output]?.shape?.[1];
+    const reply = await this.adapter.build(plan);
+    this.plan = plan;
+    return { type: "opened", ...reply, clock_tick_ns: clockTick() };
+  }
+
+  /** Throws for the first thing in the plan that the adapter does not have. */
+  check(plan) {
+    const { modes = ["infer"], ops, precisions, options = {} } = this.adapter;
+    for (const node of plan.network.nodes) {
+      if (!ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
+    }
+    const [input, ...more] = plan.network.inputs;
+    for (const [what, value, known] of [
+      ["mode", plan.mode, modes], ["precision", plan.precision ?? "f32", precisions], ["number of inputs", 1 + more.length, [1]],
+      ["input", input.name, ["x"]], ["number of processes", plan.dist?.world ?? 1, [1]], ["kind of input", plan.input.kind, ["file"]],
+      ["prompt", plan.prompt ?? "none", ["none"]],
+    ]) {
+      if (!known.includes(value)) throw unsupported(`${what} ${value}: this adapter has ${known.join(", ")}`);
+    }
+    for (const name of Object.keys(plan.options ?? {})) {
+      if (!(name in options)) throw unsupported(`this adapter has no option ${name}`);
+    }
+  }
+
+  rowsOf(batch) {
+    const rows = Array.from(this.order.subarray(batch * this.plan.batch, (batch + 1) * this.plan.batch));
+    return this.data.rows("x", rows).then(async (x) => ({ rows, x }));
+  }
+
+  async forward(message) {
+    const { batch, mode } = message;
+    if (!(batch >= 0 && batch < this.plan.steps)) throw protocolError(`batch ${batch} is none of the plan's`);
+    if (mode !== "eval") throw protocolError("a plan of mode infer is evaluated only");
+    const { rows, x } = await this.rowsOf(batch), y = await this.data.rows("y", rows);
+    const logits = await this.adapter.infer(x), classes = logits.length / this.plan.batch;
+    const path = `${this.plan.folder}/forward.safetensors`;
+    const loss = Float32Array.of(lossOf(this.plan, logits, classes, y));
+    writeTensors(path, {
+      x: { array: x, shape: [this.plan.batch, ...this.data.shape("x").slice(1)] },
+      y: { array: y, shape: [this.plan.batch, ...this.data.shape("y").slice(1)] },
+      logits: { array: logits, shape: [this.plan.batch, classes] },
+      loss: { array: loss, shape: [] },
+    });
+    return { type: "tensors", path };
+  }
+
+  async infer(message) {
+    const { requests, batch, answers } = message, { plan, adapter } = this;
+    if (!(requests >= 1)) throw protocolError(`requests ${requests} are none`);
+    if (batch !== plan.batch) throw protocolError(`batch ${batch} is not the plan's ${plan.batch}`);
+    const batches = [];
+    for (let k = 0; k < Math.min(requests, plan.steps); k++) batches.push((await this.rowsOf(k)).x);
+    for (let first = 0; first < requests;) {
+      const latency_ns = [], kept = [], start = now();
+      let end = start;
+      while (first + latency_ns.length < requests && latency_ns.length < LATENCIES_MOST && end - start < REPORT_NS) {
+        const from = now();
+        const logits = await adapter.infer(batches[(first + latency_ns.length) % batches.length]);
+        if (answers) kept.push(logits.slice(0, RING_FLOATS));
+        end = now();
+        latency_ns.push(end - from);
+      }
+      const shown = answers ? show(first, kept) : pause(); // the bridge has its turn: it asks for an answer, and the time
+      send({ type: "latencies", first, count: latency_ns.length, t_start_ns: start, t_end_ns: end, latency_ns });
+      await shown;
+      first += latency_ns.length;
+    }
+    return { type: "done" };
+  }
+
+  async step(message) {
+    if (message.n !== 0) throw protocolError("a plan of mode infer is not trained");
+    const path = `${this.plan.folder}/step.safetensors`;
+    writeTensors(path, await this.adapter.weights());
+    return { type: "tensors", path };
+  }
+
+  async save(message) {
+    writeTensors(message.path, await this.adapter.weights());
+    return { type: "saved", path: message.path };
+  }
+
+  reset() {
+    return { type: "done" };
+  }
+}
+
+/** Until the bridge has asked for one of the answers in `kept`, which begin with that to request `first`. */
+function show(first, kept) {
+  return new Promise((resolve) => {
+    globalThis.yardstickShow = (request) => {
+      resolve();
+      const values = kept[request - first];
+      return base64(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    };
+  });
+}
+
+/** Lets what waits for the page have its turn. */
+function pause() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = resolve;
+    port2.postMessage(null);
+  });
+}
+
+function send(message) {
+  yardstickSend(JSON.stringify(message));
+}
+
+const QUESTIONS = ["hello", "open", "reset", "forward", "step", "infer", "save"];
+
+/** Serves as the adapter of a page: {name, framework, version, precisions, ops, options, build(plan), infer(x), weights()}.
+ * build() gives parameters, threads, libraries and deviations; infer() the logits of a batch as a Float32Array. */
+export function serve(adapter) {
+  const server = new Server(adapter);
+  let turn = Promise.resolve();
+  const answer = async (message) => {
+    try {
+      if (!QUESTIONS.includes(message.type)) throw unsupported(`this adapter cannot answer the message "${message.type}"`);
+      if (!["hello", "open"].includes(message.type) && !server.plan) {
+        throw protocolError(`no plan is open; send "open" before "${message.type}"`);
+      }
+      send(await server[message.type](message));
+    } catch (error) {
+      const code = error instanceof AdapterError ? error.code : message.type === "open" ? "build_failed" : "crashed";
+      const words = error instanceof AdapterError ? error.message : `${error?.name ?? "Error"}: ${error?.message ?? error}`;
+      send({ type: "error", code, stage: message.type, message: words, ...(error?.op ? { op: error.op } : {}) });
+    }
+  };
+  globalThis.yardstickReceive = (message) => {
+    turn = turn.then(() => answer(message));
+  };
+  send({ type: "ready" });
+}

@@ -1,0 +1,128 @@
+#include "prepare/kept_scales.h"
+
+#include "base/files/atomic_file.h"
+#include "base/files/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/process/child.h"
+#include "job/quant.h"
+#include "probe/host.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCALES_VERSION 1 /* part of the key: raise it when the same inputs would give other scales */
+#define SCALES_NAME    "scales.json"
+#define SEEDS          ((uint64_t)1 << 20) /* that the verb takes */
+
+static const double CALIBRATION_LIMIT_S = 3600;
+
+void ys_kept_scales_fini(struct ys_kept_scales *kept)
+{
+    ys_shelf_release(&kept->files);
+    ys_free(kept->path);
+    *kept = (struct ys_kept_scales){0};
+}
+
+struct scales_question {
+    const struct ys_quantised_work *of;
+    struct ys_quant_rule rule;
+};
+
+/* The engine's answer, a line; it is checked as it is read. */
+static ys_status ask(const struct scales_question *asking, struct ys_scales *scales)
+{
+    const struct ys_trial_settings *keys = &asking->of->trial->record.keys;
+    char rows[24], threads[24], seed[24];
+    const int64_t all = asking->of->trial->data->train_count;
+    const int64_t asked = keys->quant_rows == YS_FIELD_NONE ? 1 : keys->quant_rows;
+    snprintf(rows, sizeof rows, "%" PRId64, asked < all ? asked : all);
+    snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
+    snprintf(seed, sizeof seed, "%" PRIu64, 1 + asking->of->seed % SEEDS);
+    const char *argv[] = {asking->of->engine->argv[0],
+                          "calibrate",
+                          "--graph",
+                          asking->of->work->graph_path,
+                          "--weights",
+                          asking->of->weights,
+                          "--data",
+                          asking->of->trial->data->train_path,
+                          "--rows",
+                          rows,
+                          "--seed",
+                          seed,
+                          "--threads",
+                          threads,
+                          "--quant",
+                          ys_name_of(&ys_quant_kinds, asking->rule.kind),
+                          "--scheme",
+                          ys_name_of(&ys_quant_schemes, asking->rule.scheme),
+                          "--range",
+                          ys_name_of(&ys_quant_ranges, asking->rule.range),
+                          NULL,
+                          NULL,
+                          NULL};
+    if (keys->quant_calibration) {
+        argv[sizeof argv / sizeof argv[0] - 3] = "--calibration";
+        argv[sizeof argv / sizeof argv[0] - 2] = keys->quant_calibration;
+    }
+    const struct ys_child_options options = {.is_own = true, .merge_stderr = true, .timeout_s = CALIBRATION_LIMIT_S};
+    struct ys_buf output = {0};
+    ys_json *json = NULL;
+    int code = 0;
+    ys_status status = ys_child_run(argv, &options, &output, &code);
+    char *text = ys_strdup(ys_buf_text(&output));
+    const char *line = ys_child_last_line(text);
+    if (status == YS_OK && code != 0)
+        status = ys_fail(YS_EUNSUPPORTED, "the network could not be quantised: %s", *line ? line : "no message");
+    if (status == YS_OK)
+        status = ys_json_parse(line, strlen(line), "the scales", &json);
+    if (status == YS_OK)
+        status = ys_scales_from_json(json, "the scales", scales);
+    ys_json_free(json);
+    ys_free(text);
+    ys_buf_free(&output);
+    return status;
+}
+
+static ys_status fill(void *context, const char *folder)
+{
+    const struct scales_question *asking = context;
+    struct ys_scales scales;
+    ys_progress("%s: calibrating", asking->of->trial->record.id);
+    ys_status status = ask(asking, &scales);
+    ys_progress_clear();
+    YS_TRY(status);
+    char *path = ys_path_join(folder, SCALES_NAME);
+    status = ys_scales_write(path, &scales);
+    ys_free(path);
+    ys_scales_fini(&scales);
+    return status;
+}
+
+/* Hash over all that they depend on. */
+static void key_of(const struct scales_question *asking, char key[YS_SHA256_TEXT])
+{
+    ys_json *said = ys_record_json(&ys_quant_rule_record, &asking->rule);
+    char *rule = ys_json_dump(said, YS_JSON_SORTED);
+    char *all = ys_format("scales %d|%s|%s|%s|%s|%" PRIu64 "|%s", SCALES_VERSION, asking->of->work->key,
+                          asking->of->weights_key, asking->of->trial->data->train_hash, rule, asking->of->seed,
+                          asking->of->engine->closure);
+    ys_sha256_text(all, strlen(all), key);
+    ys_json_free(said);
+    ys_free(rule);
+    ys_free(all);
+}
+
+ys_status ys_kept_scales_open(const struct ys_quantised_work *asking, struct ys_kept_scales *kept)
+{
+    struct scales_question calibration = {.of = asking};
+    *kept = (struct ys_kept_scales){0};
+    if (!ys_settings_quant_rule(&asking->trial->record.keys, &calibration.rule))
+        return YS_OK;
+    key_of(&calibration, kept->key);
+    YS_TRY(ys_work_shelve(kept->key, fill, &calibration, &kept->files));
+    kept->path = ys_path_join(kept->files.folder, SCALES_NAME);
+    return YS_OK;
+}

@@ -1,0 +1,43 @@
+"""precision = int8: common scales for every runtime, operators held one by one against exact integers. With the built-in engine
+alone, which computes them, and with an adapter that lies about them."""
+import os
+
+from harness import BIN, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
+
+UNSCALED = os.path.join(ROOT, "tests", "adapters", "unscaled.py")
+
+WORDS = ["--compare=same-weights", "--model=lenet", "--data=digits", "--threads=1", "--steps=30", "--rows=40", "--batch=8", "--repeat=1",
+         "--quant.rows=16"]
+
+
+class Int8(Case):
+    def test_integers_are_proven_and_what_they_cost_is_told(self):
+        result, err = self.result("run", "--framework=builtin", *WORDS, "--precision=f32,int8", "--quant=static,weights")
+        self.assertEqual([trial["id"] for trial in result["trials"]],
+                         ["run:precision=f32", "run:precision=int8,quant=static", "run:precision=int8,quant=weights"])
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["ok"] * 3, err)
+        plain, whole, stored = result["trials"]
+        states = [{due["check"]: due["state"] for due in trial["proof"]["due"]} for trial in result["trials"]]
+        self.assertNotIn("integers", states[0])
+        self.assertEqual((states[1]["integers"], states[1]["answers"], states[2]["integers"]), ("pass", "not due", "not due"))
+        self.assertEqual(plain["agreement"]["disagreements"], 0)
+        for trial in (whole, stored):
+            found = trial["agreement"]
+            self.assertGreater(found["logits_error"], plain["agreement"]["logits_error"])
+            self.assertLessEqual(found["change_lo"], found["change"])
+            self.assertGreaterEqual(found["change_hi"], found["change"])
+            self.assertEqual((found["classes"], found["layers"]), (10, None))
+        self.assertIn("Number format", self.yardstick("show", "last", "--format=md")[0])
+
+    def test_one_that_leaves_its_integers_fails_as_a_proof_does(self):
+        self.write("unscaled.recipe", "name = unscaled\nprogram = python3 %s\nmodel_format = onnx\n" % recipe_word(UNSCALED))
+        result, err = self.result("run", "--framework=unscaled", "--recipes=" + self.folder, *WORDS, "--precision=int8",
+                                  "--env.UNSCALED=" + os.path.join(BIN, "yardstick-builtin"), code=5)
+        trial, = result["trials"]
+        self.assertEqual(trial["proof"]["verdict"], "fail", err)
+        self.assertIn("integers of operators are wrong", trial["proof"]["reason"])
+
+    def test_a_framework_that_reads_no_onnx_is_a_row_with_the_reason(self):
+        result, _ = self.result("run", "--framework=builtin,pytorch", *WORDS, "--precision=int8")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["ok", "unsupported"])
+        self.assertIn("which this framework does not read", result["trials"][1]["reason"])
