@@ -8,6 +8,7 @@
 #include "probe/procfs.h"
 
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

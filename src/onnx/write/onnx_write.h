@@ -23,10 +23,10 @@ ys_status ys_onnx_write(const struct ys_graph *graph, const struct ys_safetensor
 ys_status ys_onnx_convert(const char *graph_path, const char *weights_path, enum ys_dtype dtype,
                           const char *path) YS_MUST_CHECK;
 
-/** A folded network as one QDQ file: QuantizeLinear and DequantizeLinear around what quant/quant_plan.h says is computed in
- * integers (rule static), DynamicQuantizeLinear in front of each product and ConvInteger or MatMulInteger (dynamic), or
- * weights of signed bytes behind DequantizeLinear (weights). Parameters keep their names, values too; a quantised
- * output is called as what its integers stand for. Errors as above, and those of ys_quant_plan_make() and
+/** A folded network as one QDQ file: QuantizeLinear and DequantizeLinear around what quant/quant_plan.h says is
+ * computed in integers (rule static), DynamicQuantizeLinear in front of each product and ConvInteger or MatMulInteger
+ * (dynamic), or weights of signed bytes behind DequantizeLinear (weights). Parameters keep their names, values too; a
+ * quantised output is called as what its integers stand for. Errors as above, and those of ys_quant_plan_make() and
  * ys_quant_plan_check(). */
 ys_status ys_onnx_write_quantised(const struct ys_folded *network, const struct ys_scales *scales,
                                   const char *path) YS_MUST_CHECK;

@@ -35,7 +35,8 @@ void ys_onnx_tensor(struct ys_buf *out, const char *name, enum ys_dtype dtype, c
 
 /** The same with a number of TensorProto.DataType, of a type that no file of tensors has. */
 void ys_onnx_tensor_of(struct ys_buf *out, const char *name, int type, const int64_t *shape, size_t rank);
-/** What nodes read as that value, and the file gives as its output: itself, its Cast, or what its integers stand for. */
+/** What nodes read as that value, and the file gives as its output: itself, its Cast, or what its integers stand for.
+ */
 const char *ys_onnx_value(const struct ys_onnx *onnx, int value);
 
 /** Every node of the graph, in its order, into `body`, with what they need of constants. */

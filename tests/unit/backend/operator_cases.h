@@ -708,7 +708,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
       (net_branch(n, 4), net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0)))
 
 /** Pixels at the kinks of an operator, and nothing behind it but the loss; how many there are. */
-static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
+__attribute__((unused)) static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
 {
     struct ys_node attributes = {.op = op};
     if (op == YS_OP_CLIP) {
@@ -734,7 +734,7 @@ static void net_finish(struct net *n)
 #define CASES(X) CONVOLUTIONS(X) POOLS(X) NORMALISATIONS(X) POINTWISE(X) MOVES(X) LOSSES(X)
 
 #define CASE_NET(name, dtype, batch, c, h, w, ...)                                                                     \
-    static void name##_net(struct net *n)                                                                              \
+    __attribute__((unused)) static void name##_net(struct net *n)                                                      \
     {                                                                                                                  \
         net_input(n, dtype, batch, c, h, w);                                                                           \
         __VA_ARGS__;                                                                                                   \

@@ -6,6 +6,7 @@
 #include "unit/backend/integer_naive.h"
 
 #include "backend/level.h"
+#include "engine/backend.h"
 
 #define INTEGER_NET(name, dtype, batch, c, h, w, ...)                                                                  \
     static void name##_integers(struct net *n)                                                                         \
@@ -22,8 +23,8 @@ static const struct {
     const char *name;
     void (*make)(struct net *n);
     enum ys_dtype dtype;
-} cases[] = {CASES(INTEGER_ENTRY)};
-enum { CASE_COUNT = sizeof cases / sizeof cases[0] };
+} integer_cases[] = {CASES(INTEGER_ENTRY)};
+enum { CASE_COUNT = sizeof integer_cases / sizeof integer_cases[0] };
 
 static struct ys_engine *open_quantised(struct naive *t, const char *backend)
 {
@@ -84,14 +85,14 @@ static bool try_case(size_t c, const struct ys_quant_rule *rule, const char *bac
 {
     static struct naive t;
     memset(&t, 0, sizeof t);
-    cases[c].make(&t.net);
+    integer_cases[c].make(&t.net);
     if (ys_quant_plan_make(&t.net.graph, rule, &t.plan) != YS_OK)
         return false;
-    const bool is_mine = cases[c].dtype == YS_F32 && naive_has_all(&t);
-    if (is_mine && draw_sure(&t, rule, cases[c].name)) {
+    const bool is_mine = integer_cases[c].dtype == YS_F32 && naive_has_all(&t);
+    if (is_mine && draw_sure(&t, rule, integer_cases[c].name)) {
         struct ys_engine *engine = open_quantised(&t, backend);
         const size_t wrong = engine ? count_wrong(&t, run(engine, &t), strcmp(backend, "ref") == 0) : 1;
-        tap_check(wrong == 0, __LINE__, "%s, %s, %s: %zu of %zu results are wrong", cases[c].name,
+        tap_check(wrong == 0, __LINE__, "%s, %s, %s: %zu of %zu results are wrong", integer_cases[c].name,
                   ys_name_of(&ys_quant_schemes, rule->scheme), ys_name_of(&ys_quant_ranges, rule->range), wrong,
                   naive_count(&t, t.net.graph.output));
         (*done)++;
@@ -217,11 +218,11 @@ static void dynamic_is_alike_in_onednn_and_ref(void)
     for (size_t c = 0; c < CASE_COUNT; c++) {
         bool products = true;
         memset(&t, 0, sizeof t);
-        cases[c].make(&t.net);
+        integer_cases[c].make(&t.net);
         for (size_t i = 1; i < t.net.graph.node_count; i++)
             products &= t.net.nodes[i].op == YS_OP_CONV || t.net.nodes[i].op == YS_OP_GEMM ||
                         t.net.nodes[i].op == YS_OP_FLATTEN || t.net.nodes[i].op == YS_OP_RELU;
-        if (cases[c].dtype != YS_F32 || !products)
+        if (integer_cases[c].dtype != YS_F32 || !products)
             continue;
         struct ys_engine *own = open_other(&t, &dynamic, "onednn"), *ref = open_quantised(&t, "ref");
         REQUIRE(own && ref);
@@ -230,7 +231,7 @@ static void dynamic_is_alike_in_onednn_and_ref(void)
         for (size_t i = 0; i < naive_count(&t, t.net.graph.output); i++)
             wrong += a[i] != b[i];
         tap_check(wrong == 0 || may_saturate("onednn", YS_QUANT_FULL), __LINE__, "%s: %zu results differ",
-                  cases[c].name, wrong);
+                  integer_cases[c].name, wrong);
         tried++;
         ys_engine_close(ref);
         close_other(&t, own);

@@ -30,7 +30,7 @@ static struct ys_safetensors *weights_of(const struct ys_graph *graph, float (*v
     CHECK(ys_safetensors_write(path, tensors, graph->param_count, NULL) == YS_OK);
     CHECK(ys_safetensors_load(path, &file) == YS_OK);
     for (size_t p = 0; p < graph->param_count; p++)
-        ys_free((void *)tensors[p].data);
+        ys_free((void *)(uintptr_t)tensors[p].data);
     close(fd);
     unlink(path);
     return file;

@@ -224,7 +224,8 @@ static int64_t fake_series(const struct fake_trial *trial, const struct fake_run
     snprintf(stream, sizeof stream, "%s/%d/%lld", trial->framework, trial->threads, (long long)run->round);
     ys_rng_init(&rng, 1, stream);
     double round_factor = fake_wobble(trial, &rng);
-    bool does_all = strcmp(run->status, "ok") == 0 || strcmp(run->status, "not_converged") == 0;
+    const int status = ys_name_find(&ys_run_statuses, run->status);
+    bool does_all = status == YS_RUN_OK || status == YS_RUN_NOT_CONVERGED;
     int steps = does_all ? FAKE_STEPS : 41;
     int64_t first_t_ns = t_ns;
     for (int step = 0, block = 0; step < steps; block++) {
@@ -276,7 +277,8 @@ static void fake_words(const struct fake_trial *trial, ys_json *hello, ys_json *
 
 static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run *run, struct ys_series_set *series)
 {
-    bool lost = strcmp(run->status, "not_converged") == 0, ok = lost || strcmp(run->status, "ok") == 0,
+    const int status = ys_name_find(&ys_run_statuses, run->status);
+    bool lost = status == YS_RUN_NOT_CONVERGED, ok = lost || status == YS_RUN_OK,
          builtin = strcmp(trial->framework, "builtin") == 0;
     int64_t exec = 7200000000000 + run->round * 60000 * MS + trial->threads * 20000 * MS;
     int64_t hello = exec + trial->start_ns * (97 + 5 * run->round % 7) / 100,

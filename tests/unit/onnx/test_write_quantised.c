@@ -89,9 +89,9 @@ static void static_networks_have_integers_around_each_quantised_value(void)
     CHECK_INT(count_of(&bytes, "\x22\x0eQuantizeLinear"), 5);
     CHECK_INT(count_of(&bytes, "\x22\x10"
                                "DequantizeLinear"),
-              5 + 4);                                                   /* and two weights, two biases */
+              5 + 4);                                                    /* and two weights, two biases */
     CHECK_INT(count_of(&bytes, "\x01\x02\x03\x04\x05\x06\x07"), 9 + 13); /* in 72 weights of a and 108 of fc */
-    CHECK_INT(count_of(&bytes, "fc/quantised/numbers"), 3);             /* made, called so, and the output */
+    CHECK_INT(count_of(&bytes, "fc/quantised/numbers"), 3);              /* made, called so, and the output */
     CHECK(bytes.size < 6000);
     ys_buf_free(&bytes);
 }

@@ -102,14 +102,22 @@ static void what_is_no_number_is_named(void)
 /** A dense layer of two channels on a value of scale 0.5. */
 static void weights_follow_their_channel_and_their_bias(void)
 {
-    struct ys_value values[] = {{.name = "x", .rank = 2, .shape = {YS_BATCH, 3}, .producer = -1},
-                                {.name = "r", .rank = 2, .shape = {YS_BATCH, 3}, .producer = 0, .uses = 1},
-                                {.name = "y", .rank = 2, .shape = {YS_BATCH, 4}, .producer = 1, .uses = 1}};
-    struct ys_param params[] = {{.name = "w", .rank = 2, .shape = {4, 3}}, {.name = "b", .rank = 1, .shape = {4}}};
+    struct ys_value values[] = {{.name = (char[]){"x"}, .rank = 2, .shape = {YS_BATCH, 3}, .producer = -1},
+                                {.name = (char[]){"r"}, .rank = 2, .shape = {YS_BATCH, 3}, .producer = 0, .uses = 1},
+                                {.name = (char[]){"y"}, .rank = 2, .shape = {YS_BATCH, 4}, .producer = 1, .uses = 1}};
+    struct ys_param params[] = {{.name = (char[]){"w"}, .rank = 2, .shape = {4, 3}},
+                                {.name = (char[]){"b"}, .rank = 1, .shape = {4}}};
     struct ys_node nodes[] = {
-        {.op = YS_OP_TANH, .name = "r", .in_count = 1, .out_count = 1, .out = {1}, .weight = -1, .bias = -1},
-        {.op = YS_OP_GEMM, .name = "y", .in_count = 1, .out_count = 1, .in = {1}, .out = {2}, .weight = 0, .bias = 1}};
-    struct ys_graph graph = {.name = "made",
+        {.op = YS_OP_TANH, .name = (char[]){"r"}, .in_count = 1, .out_count = 1, .out = {1}, .weight = -1, .bias = -1},
+        {.op = YS_OP_GEMM,
+         .name = (char[]){"y"},
+         .in_count = 1,
+         .out_count = 1,
+         .in = {1},
+         .out = {2},
+         .weight = 0,
+         .bias = 1}};
+    struct ys_graph graph = {.name = (char[]){"made"},
                              .value_count = 3,
                              .node_count = 2,
                              .param_count = 2,
