@@ -322,7 +322,8 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     for (size_t i = 0; i < (size_t)count; i++)
         ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0));
     go_on(run, count, end_ns);
-    ys_answers_look_later(run->answers);
+    if (run->shows_later)
+        ys_answers_look_later(run->answers);
     return YS_OK;
 }
 

@@ -282,7 +282,7 @@ class Life(Case):
         self.assertIn("yardstick-results", err)
 
     def test_what_there_is_not_is_no_verb(self):
-        for verb in ("serve", "tune", "bless"):
+        for verb in ("serve", "teach", "bless"):
             self.refusal(verb, words=["\"%s\" is no verb" % verb])
 
     def test_the_built_in_engine_learns_and_its_accuracy_is_verified(self):

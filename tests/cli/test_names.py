@@ -55,7 +55,7 @@ class Names(Case):
         self.yardstick("check", "--model=ResNet-18", "--data=digits", "--precision=float64", "--mode=inference")
         self.assertIn("lenet", self.yardstick("list", "models", "LeNet")[0])
         self.yardstick("data", "fetch", "Digits")
-        self.refusal("check", *WORK, "--precision=fp16", words=("precision = fp16", "f32, f64 or bf16"))
+        self.refusal("check", *WORK, "--precision=fp16", words=("precision = fp16", "f32, f64, bf16 or int8"))
 
     def test_a_folder_is_meant_before_another_spelling_of_a_name(self):
         os.mkdir(os.path.join(self.folder, "Digits"))
