@@ -1,5 +1,6 @@
 """yardstick-browser, with a browser that is none (tests/adapters/stand_in_browser.py): what it hands on, and what it makes of
 one that is old, dies, hangs or talks rubbish. No Chromium is needed."""
+import glob
 import json
 import os
 import socket
@@ -14,6 +15,20 @@ from harness import BIN, ROOT
 STAND_IN = os.path.join(ROOT, "tests", "adapters", "stand_in_browser.py")
 PAGE = os.path.join(ROOT, "adapters", "web", "onnxruntime-web.js")
 RING_HEAD, SLOTS, SLOT = 64, 8, 64 + 4 * 16384 + 64
+
+
+class Locks(unittest.TestCase):
+    def test_packages_have_a_hash_each_and_no_address(self):
+        locks = glob.glob(os.path.join(ROOT, "frameworks", "*", "package-lock.json"))
+        self.assertTrue(locks)
+        for lock in locks:
+            with self.subTest(lock), open(lock) as file:
+                text = file.read()
+                self.assertNotIn("://", text)
+                packages = json.loads(text)["packages"]
+                self.assertEqual([name for name, package in packages.items() if name and "sha512-" not in package["integrity"]], [])
+                with open(os.path.join(os.path.dirname(lock), "package.json")) as wanted:
+                    self.assertEqual(packages[""]["dependencies"], json.load(wanted)["dependencies"])
 
 
 class Browser(unittest.TestCase):
