@@ -178,12 +178,14 @@ static void dynamic_is_its_formula(void)
         memset(&t, 0, sizeof t);
         if (ys_backend_left_out(backends[b]))
             continue;
+        struct ys_quant_rule rule = dynamic;
+        rule.range = may_saturate(backends[b], YS_QUANT_FULL) ? YS_QUANT_REDUCED : YS_QUANT_FULL;
         net_input(&t.net, YS_F32, 3, 33, 1, 1);
         net_clip(&t.net, -100, 100);
         net_flatten(&t.net);
         net_gemm(&t.net, 5, 1);
         net_finish(&t.net);
-        struct ys_engine *engine = open_other(&t, &dynamic, backends[b]);
+        struct ys_engine *engine = open_other(&t, &rule, backends[b]);
         REQUIRE(engine);
         const float *logits = run(engine, &t);
         double low = 0, high = 0;
