@@ -51,6 +51,10 @@
     M(opened, exchange_bytes, WHOLE, 0) \
     M(opened, graph_from_file, TRUTH, 0) \
     M(opened, files, TEXTS, 0) \
+    M(opened, clock_tick_ns, WHOLE, 0) \
+    M(opened, clock_error_ns, WHOLE, 0) \
+    M(opened, download_code_bytes, WHOLE, 0) \
+    M(opened, download_model_bytes, WHOLE, 0) \
     M(tensors, path, PATH, 1) \
     M(tensors, multiply_adds, WHOLE, 0) \
     M(tensors, computed_ns, WHOLE, 0) \
@@ -110,6 +114,10 @@ struct ys_message {
         int64_t exchange_bytes;
         bool graph_from_file;
         const ys_json *files;
+        int64_t clock_tick_ns;
+        int64_t clock_error_ns;
+        int64_t download_code_bytes;
+        int64_t download_model_bytes;
     } opened;
     struct {
         const char *path;
