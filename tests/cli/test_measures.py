@@ -70,10 +70,10 @@ class Measures(Case):
         self.assertFalse(os.path.exists(self.kept("noise")))
 
     def test_being_watched_is_compared_with_not_being_watched(self):
-        found = self.measure("--perturbation", "--times=6", *QUICK)["found"]
+        found = self.measure("--perturbation", "--times=8", *QUICK)["found"]  # an interval needs six
         self.assertEqual([one["what"] for one in found], ["10 samples a second", "perf = on"])
         for one in found:
-            self.assertEqual(one["pairs"], 6)
+            self.assertIn(one["pairs"], (6, 7, 8), one)  # those in which what ran beside left both runs a speed
             self.assertTrue(one["ci"][0] <= one["ratio"] <= one["ci"][1])
         self.assertTrue(os.path.exists(self.kept("perturbation")))
         # These runs are short, and may take turns: neither way have they thirty blocks.
