@@ -90,12 +90,12 @@ function check(node, shapes) {
   if (op.endsWith("oftmax") && (attrs.axis ?? 1) !== 1) refuse(`along axis ${attrs.axis}`);
 }
 
-/** A parameter in its own layout. */
-function place(values, shape, { op }) {
+/** A parameter in its own layout: (h, w, in, out), of a depthwise convolution (h, w, channels, multiplier). */
+function place(values, shape, { op, attrs }) {
   const tensor = tf.tensor(values, shape);
   if (op !== "Conv" || shape.length !== 4) return tensor;
-  if (shape[1] > 1) return tensor.transpose([2, 3, 1, 0]);
-  return tensor.transpose([2, 3, 1, 0]); // one group of one channel, or depthwise with (h, w, 1, channels * multiplier)
+  const kernel = tensor.transpose([2, 3, 1, 0]);
+  return attrs.group > 1 ? kernel.reshape([shape[2], shape[3], attrs.group, shape[0] / attrs.group]) : kernel;
 }
 
 const adapter = {
@@ -121,11 +121,7 @@ const adapter = {
     for (const node of plan.network.nodes) {
       check(node, shapes);
       for (const name of Object.values(node.params)) {
-        const depthwise = node.op === "Conv" && node.attrs.group > 1;
-        const tensor = place(await this.file.read(name), shapes[name], node);
-        const [h, w] = tensor.shape;
-        this.weights_[name] = depthwise && tensor.rank === 4 ?
-          tensor.reshape([h, w, node.attrs.group, shapes[name][0] / node.attrs.group]) : tensor;
+        this.weights_[name] = place(await this.file.read(name), shapes[name], node);
       }
     }
     const threads = backend === "wasm" ? tf.wasm.getThreadsCount() : 1;

@@ -130,18 +130,24 @@ ys_status ys_cache_path(const char *sub, char **path)
     return YS_OK;
 }
 
+char *ys_find_on_path(const char *name)
+{
+    for (const char *at = getenv("PATH"); at && *at;) {
+        const size_t length = strcspn(at, ":");
+        char *path = ys_format("%.*s/%s", (int)length, at, name);
+        if (ys_fs_is_executable(path))
+            return path;
+        ys_free(path);
+        at += length + (at[length] == ':');
+    }
+    return NULL;
+}
+
 char *ys_find_browser(void)
 {
     static const char *const names[] = {"chromium", "chromium-browser", "google-chrome"};
-    const char *all = getenv("PATH");
-    for (size_t i = 0; all && i < sizeof names / sizeof names[0]; i++)
-        for (const char *at = all; *at;) {
-            const size_t length = strcspn(at, ":");
-            char *path = ys_format("%.*s/%s", (int)length, at, names[i]);
-            if (ys_fs_is_executable(path))
-                return path;
-            ys_free(path);
-            at += length + (at[length] == ':');
-        }
-    return NULL;
+    char *browser = NULL;
+    for (size_t i = 0; !browser && i < sizeof names / sizeof names[0]; i++)
+        browser = ys_find_on_path(names[i]);
+    return browser;
 }

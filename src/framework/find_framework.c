@@ -54,16 +54,8 @@ static char *find_program(const struct ys_recipe *recipe, const char *word)
         char *own = ys_find_support(word);
         return own ? own : ys_strdup(word);
     }
-    const char *path = recipe->foreign ? getenv("PATH") : NULL;
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        char *candidate = ys_format("%.*s/%s", (int)length, path, word);
-        if (ys_fs_is_executable(candidate))
-            return candidate;
-        ys_free(candidate);
-        path += length + (path[length] == ':');
-    }
-    return ys_strdup(word);
+    char *found = recipe->foreign ? ys_find_on_path(word) : NULL;
+    return found ? found : ys_strdup(word);
 }
 
 /* An argument that names a file beside the recipe becomes its path: programs start in another folder. */

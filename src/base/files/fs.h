@@ -49,6 +49,8 @@ const char *ys_exe_dir(void);
  * YARDSTICK_HOME. New absolute path, or NULL when nowhere. An absolute path and ".." are never found. */
 char *ys_find_support(const char *relative);
 
+/** The first program called `name` in a folder of PATH. New path; NULL. */
+char *ys_find_on_path(const char *name);
 /** The browser that pages run in: the first of chromium, chromium-browser and google-chrome on PATH. New path; NULL. */
 char *ys_find_browser(void);
 
