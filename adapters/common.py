@@ -5,16 +5,31 @@ the messages mean. Needs Python 3.7 or later and NumPy.
 """
 
 import contextlib
+import importlib.machinery
 import os
 import platform
 import sys
 import time
 import traceback
 
-# Adapters are called like their frameworks: from here on `import jax` means the framework, not the jax.py of this folder.
 _HERE = os.path.dirname(os.path.abspath(__file__))
-if sys.path and os.path.abspath(sys.path[0]) == _HERE:
-    sys.path.append(sys.path.pop(0))
+# Programs of this folder that are modules of others too, and no package is called so.
+_SHARED = ("common", "converted", "pytorch")
+
+
+class _Siblings(importlib.machinery.PathFinder):
+    """Finds what adapters share and nothing else of this folder: adapters are called like their frameworks, and `import jax`
+    means the framework wherever it stands, or that it is not there."""
+
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        if path is None and (fullname in _SHARED or "_" in fullname):
+            return super().find_spec(fullname, [_HERE], target)
+        return None
+
+
+sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != _HERE]
+sys.meta_path.insert(0, _Siblings)
 
 from common_channel import AdapterError, BuildFailed, Channel, LoadFailed, ProtocolError, Unsupported
 from common_protocol import BLOCK_LIMIT, LATENCIES_LIMIT, QUESTIONS, VERSION as PROTOCOL
@@ -24,14 +39,9 @@ REPORT_NS = 250000000  # a report of requests is due after this time, so that a 
 
 @contextlib.contextmanager
 def importing(what):
-    """Put around the import of a framework: if that fails, yardstick is told so in answer to its first message. What a
-    framework imports where it is there, such as jax, is not looked for among the adapters."""
-    adapters = [folder for folder in sys.path if os.path.abspath(folder) == _HERE]
-    for folder in adapters:
-        sys.path.remove(folder)
+    """Put around the import of a framework: if that fails, yardstick is told so in answer to its first message."""
     try:
         yield
-        sys.path += adapters
     except Exception as error:  # a broken installation fails in many ways, not by ImportError alone
         traceback.print_exc()
         channel = Channel()

@@ -1,5 +1,6 @@
 """adapters/common.py: its files, its plan, its message loop."""
 
+import importlib.util
 import json
 import os
 import socket
@@ -17,6 +18,19 @@ import numpy as np
 from common_feed import Feed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Siblings(unittest.TestCase):
+    """A framework looks for others while it works (TensorFlow for JAX and litert), long after it was imported."""
+
+    def test_no_adapter_is_taken_for_its_framework(self):
+        names = [name[:-3] for name in os.listdir(driver.ADAPTERS) if name.endswith(".py") and "_" not in name]
+        for name in sorted(set(names) - {"common", "converted", "pytorch"}):
+            found = importlib.util.find_spec(name)
+            self.assertFalse(found and os.path.dirname(found.origin or "") == driver.ADAPTERS, name)
+
+    def test_what_adapters_share_is_found(self):
+        self.assertEqual(os.path.dirname(importlib.util.find_spec("common_graph").origin), driver.ADAPTERS)
 
 
 class Places(unittest.TestCase):

@@ -40,10 +40,6 @@ if importlib.util.find_spec("onnx") is None:
 sys.path.insert(0, os.path.join(driver.ROOT, "tools"))
 import judge_onnx  # noqa: E402
 
-while driver.ADAPTERS in sys.path:  # exporters import more while they work
-    sys.path.remove(driver.ADAPTERS)
-sys.path.append(driver.ADAPTERS)
-
 # How many cases must be right at least, which is what docs/onnx.md says of the version of `onnx` that it names.
 PASSED = {"node": 307, "simple": 5, "pytorch-converted": 70, "pytorch-operator": 21}
 # An export is in single precision, and what it folds into its weights is rounded once more: 2^-24 of the largest, times
