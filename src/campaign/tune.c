@@ -378,6 +378,8 @@ static void tell_points(const struct ys_tuning *tuning)
         struct ys_tuned_point *point = ys_list_add(&ys_tuned_point_record, &told->points);
         *point = (struct ys_tuned_point){.settings = ys_strdup(lacking[i].name),
                                          .ratio = NAN,
+                                         .value = NAN,
+                                         .steps = YS_FIELD_NONE,
                                          .out = ys_strdup("unsupported"),
                                          .reason = ys_strdup(lacking[i].reason)};
     }

@@ -26,6 +26,9 @@ static const struct ys_field point_fields[] = {
              "of its metric to that of the trial as it is, in that rung"),
     YS_FIELD(POINT, out, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why it went no further, beside being slower"),
     YS_FIELD(POINT, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what is known of that"),
+    YS_FIELD(POINT, value, YS_FIELD_REAL, NULL, YS_FIELD_NULL,
+             "with --over: median over the seeds, in the metric's unit; null: most did not reach the target"),
+    YS_FIELD(POINT, steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "with --over: of all its runs"),
 };
 const struct ys_record ys_tuned_point_record = YS_RECORD("point", POINT, point_fields);
 
@@ -58,6 +61,14 @@ static const struct ys_field trial_fields[] = {
     YS_FIELD(TRIAL, lines, YS_FIELD_TEXTS, NULL, 0, "of a section of a job file that give the answer again"),
     YS_FIELD(TRIAL, outside, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how the framework is set so without yardstick"),
     YS_FIELD_OF(TRIAL, points, YS_FIELD_LIST, &ys_tuned_point_record, 0, "what was tried; the trial as it is first"),
+    YS_FIELD(TRIAL, steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "with --over: that the search took"),
+    YS_FIELD(TRIAL, judged, YS_FIELD_INT, "1", YS_FIELD_NULL, "likewise: points that were run on all seeds"),
+    YS_FIELD(TRIAL, skipped, YS_FIELD_INT, "1", YS_FIELD_NULL, "likewise: points that were refused"),
+    YS_FIELD(TRIAL, search_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "likewise: wall-clock time of the search"),
+    YS_FIELD(TRIAL, value, YS_FIELD_REAL, NULL, YS_FIELD_NULL,
+             "likewise: median of the winner in fresh rounds; null: most did not reach the target"),
+    YS_FIELD(TRIAL, as_it_is, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "likewise: the same of the trial as it is"),
+    YS_FIELD(TRIAL, met, YS_FIELD_INT, "1", YS_FIELD_NULL, "likewise: fresh rounds of the winner that reached it"),
     YS_FIELD_OF(TRIAL, spent, YS_FIELD_LIST, &ys_tuned_part_record, 0, "its share of the budget"),
 };
 const struct ys_record ys_tuned_trial_record = YS_RECORD("tuned trial", TRIAL, trial_fields);
@@ -68,7 +79,10 @@ static const struct ys_field all_fields[] = {
     YS_FIELD(ALL, wanted, YS_FIELD_TEXT, NULL, 0, "as --for said it"),
     YS_FIELD(ALL, metric, YS_FIELD_TEXT, NULL, 0, "that is to be best"),
     YS_FIELD(ALL, study, YS_FIELD_TEXT, NULL, 0, "its name"),
-    YS_FIELD(ALL, budget_s, YS_FIELD_REAL, "s", 0, "of all trials, in equal shares"),
+    YS_FIELD(ALL, budget_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of all trials, in equal shares; null with --over"),
+    YS_FIELD(ALL, search, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how hyper-parameters were searched (--over)"),
+    YS_FIELD(ALL, over, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "which, with their values"),
+    YS_FIELD(ALL, budget_steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "of all trials, in equal shares"),
     YS_FIELD(ALL, interrupted, YS_FIELD_FLAG, NULL, 0, "it was asked to stop: what it had is unconfirmed"),
     YS_FIELD_OF(ALL, trials, YS_FIELD_LIST, &ys_tuned_trial_record, 0, "in the order of the study"),
 };

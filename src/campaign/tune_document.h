@@ -14,6 +14,9 @@ struct ys_tune_wish {
     const char *wanted; /* a metric that is compared, or a wish of `recommend` */
     const char *knobs;  /* names with commas between; NULL: all */
     double budget_s;
+    /* Of a search for hyper-parameters (campaign/tune_over.h), in the place of knobs and budget_s. */
+    const char *over, *search; /* keys with their values; how, NULL: the usual. NULL: knobs are searched */
+    int64_t budget_steps;
     const char *const *recipe_dirs;
     const char *command;
 };
@@ -29,6 +32,8 @@ struct ys_tuned_point {
     double ratio;   /* of its metric to that of the trial as it is, in that rung; NaN */
     char *out;      /* why it went no further beside being slower: "crashed", "not proven", "unsupported"; NULL */
     char *reason;   /* what is known of that; NULL */
+    double value;   /* of hyper-parameters: the median over the seeds; NaN: most did not reach the target */
+    int64_t steps;  /* likewise: of all its runs; YS_FIELD_NONE */
 };
 
 /** What time was spent for. */
@@ -55,13 +60,21 @@ struct ys_tuned_trial {
     struct ys_list lines;     /* char *: of a section of a job file that give the answer again */
     char *outside;            /* how the framework is set so without yardstick; NULL */
     struct ys_list points;    /* struct ys_tuned_point: the trial as it is first */
-    struct ys_list spent;     /* struct ys_tuned_part */
+    /* Of a search for hyper-parameters; else none. */
+    int64_t steps, judged, skipped; /* that the search took; points on all seeds; points that were refused */
+    double search_s;                /* wall-clock time of it */
+    double value;                   /* median of the winner in fresh rounds; NaN: most did not arrive */
+    double as_it_is;                /* the same of the trial as it is */
+    int64_t met;                    /* fresh rounds of the winner that reached the target */
+    struct ys_list spent;           /* struct ys_tuned_part */
 };
 
 struct ys_tuned {
     char *schema, *wanted, *metric, *study;
     double budget_s; /* of all trials */
     bool interrupted;
+    char *search, *over;   /* of hyper-parameters; NULL */
+    int64_t budget_steps;  /* likewise, of all trials; YS_FIELD_NONE */
     struct ys_list trials; /* struct ys_tuned_trial */
 };
 extern const struct ys_record ys_tuned_record, ys_tuned_trial_record, ys_tuned_point_record, ys_tuned_part_record;

@@ -271,6 +271,30 @@ static ys_status open_arms(struct ys_tuning *tuning, struct ys_buf *text, bool i
     return ys_arms_open(&wish, arms);
 }
 
+ys_status ys_tuning_open_sections(struct ys_tuning *tuning, const char *sections, int64_t seed, bool is_search,
+                                  struct ys_store *store, struct ys_arms *arms)
+{
+    struct ys_buf text = {0};
+    struct ys_job job;
+    *arms = (struct ys_arms){0};
+    ys_buf_printf(&text, "version = 1\nname = tune\n\n[global]\n%s\n%s", tuning->lines, sections);
+    YS_TRY(parse(tuning, &text, &job));
+    for (size_t i = 0; !is_search && i < ys_json_size(job.trials); i++) {
+        struct ys_trial_record trial;
+        YS_TRY(ys_record_read(&ys_trial_record, ys_json_at(job.trials, i), "trial", &trial));
+        keep_made(tuning, &trial);
+    }
+    set_study(tuning, is_search, &job);
+    ys_json_set_int(job.study, "seed", seed);
+    ys_json_set_string(job.study, "comparisons", "all");
+    const struct ys_arms_wish wish = {.job = &job,
+                                      .recipe_dirs = tuning->wish->recipe_dirs,
+                                      .store = store,
+                                      .command = tuning->wish->command,
+                                      .unproven = is_search};
+    return ys_arms_open(&wish, arms);
+}
+
 static uint64_t deadline_of(const struct ys_tuning *tuning, double deadline_s)
 {
     return tuning->began_ns + (uint64_t)(fmax(deadline_s - tuning->spent_s, 0.001) * 1e9);

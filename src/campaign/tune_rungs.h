@@ -47,6 +47,10 @@ void ys_tuning_note(struct ys_tuning *tuning, const char *what, int64_t runs);
 /** Arms of the trial as it is and of one candidate, 0 and 1, as a study of `store`, until so much of the budget. */
 ys_status ys_tuning_open_pair(struct ys_tuning *tuning, size_t candidate, struct ys_store *store, double deadline_s,
                               struct ys_arms *arms) YS_MUST_CHECK;
+/** Arms of `sections`, which have the trial's keys below their own, on seeds from `seed` on. In a search they are
+ * unproven and in no store; else a study of `store` whose trials are kept in `made`. YS_EINVAL: they are refused. */
+ys_status ys_tuning_open_sections(struct ys_tuning *tuning, const char *sections, int64_t seed, bool is_search,
+                                  struct ys_store *store, struct ys_arms *arms) YS_MUST_CHECK;
 /** The lines of a section that give a candidate again, and what sets it so without yardstick (new; NULL: it runs by no
  * interpreter). */
 ys_status ys_tuning_tell(const struct ys_tuning *tuning, size_t candidate, struct ys_list *lines,

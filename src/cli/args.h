@@ -25,6 +25,7 @@ struct ys_args {
     const char *model, *data, *seed, *precision, *weights, *out, *input, *output, *layout;
     const char *wish;                  /* recommend; tune: a metric, too */
     const char *knobs;                 /* tune: names with commas between; NULL: all */
+    const char *over, *search;         /* tune: hyper-parameters with their values, and how; NULL: knobs */
     const char *good, *bad, *versions; /* bisect */
     const char *metric;                /* history, bisect: NULL is the speed */
     const char *budget;                /* compare, gate: with confirm, NULL is 10 minutes; tune */

@@ -5,19 +5,41 @@
 #include "base/number_text.h"
 #include "base/stop.h"
 #include "campaign/tune.h"
+#include "campaign/tune_over.h"
 #include "cli/command.h"
 #include "report/judged/judged.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static ys_status read_words(const struct ys_args *args, double *budget_s)
+/* "20000 steps" */
+static ys_status read_steps(const char *text, int64_t *steps)
+{
+    const size_t digits = strspn(text, "0123456789"), blanks = strspn(text + digits, " ");
+    if (digits < 1 || digits > 15 || strcmp(text + digits + blanks, "steps") != 0 || strtoll(text, NULL, 10) < 1)
+        return ys_fail(YS_EINVAL,
+                       "--budget=%s: with --over every framework gets the same number of steps: write \"20000 steps\"",
+                       text);
+    *steps = strtoll(text, NULL, 10);
+    return YS_OK;
+}
+
+static ys_status read_words(const struct ys_args *args, double *budget_s, int64_t *budget_steps)
 {
     const char *out = args->out ? strrchr(args->out, '.') : NULL;
     if (!args->wish)
         return ys_fail(YS_EINVAL, "say what is to be best: yardstick tune STUDY.ys --for=rate_per_s --budget=30min");
     if (!args->budget)
         return ys_fail(YS_EINVAL, "say how long it may take: --budget=30min, shared by all trials");
-    if (!ys_value_duration(args->budget, budget_s) || !(*budget_s > 0 && *budget_s < 1e7))
+    if (args->over && args->knobs)
+        return ys_fail(YS_EINVAL, "--over and --knobs: hyper-parameters change what is learned, knobs only how fast: "
+                                  "search one after the other");
+    if (args->search && !args->over)
+        return ys_fail(YS_EINVAL, "--search=%s is of hyper-parameters: say which, --over=\"lr={log 1e-4..1e-1 x 13}\"",
+                       args->search);
+    if (args->over)
+        YS_TRY(read_steps(args->budget, budget_steps));
+    else if (!ys_value_duration(args->budget, budget_s) || !(*budget_s > 0 && *budget_s < 1e7))
         return ys_fail(YS_EINVAL, "--budget=%s: write a time, such as 30min", args->budget);
     if (args->out && (!out || strcmp(out, ".ys") != 0))
         return ys_fail(YS_EINVAL, "--out=%s: a study is written, so name it FILE.ys", args->out);
@@ -36,16 +58,18 @@ static ys_status tune(const struct ys_args *args, struct ys_tuned *tuned)
                                 .flag_count = args->flags.count,
                                 .wanted = args->wish,
                                 .knobs = args->knobs,
+                                .over = args->over,
+                                .search = args->search,
                                 .recipe_dirs = args->recipe_dirs,
                                 .command = args->command};
     const char *results = ys_command_results(args);
     struct ys_store *store = NULL;
-    YS_TRY(read_words(args, &wish.budget_s));
+    YS_TRY(read_words(args, &wish.budget_s, &wish.budget_steps));
     for (size_t i = 0; i < args->flags.count; i++)
         if (strcmp(args->flags.items[i].key, "results") == 0)
             results = args->flags.items[i].value;
     YS_TRY(ys_store_open(results, YS_STORE_WRITE, &store));
-    ys_status status = ys_tune(&wish, store, tuned);
+    ys_status status = wish.over ? ys_tune_over(&wish, store, tuned) : ys_tune(&wish, store, tuned);
     ys_store_close(store);
     return status;
 }

@@ -155,6 +155,44 @@ static void put_lines(const struct ys_tuned_trial *trial, struct ys_buf *out)
     }
 }
 
+static void put_number(struct ys_sheet *sheet, double value)
+{
+    if (isfinite(value))
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%.4g", value);
+    else
+        ys_sheet_skip(sheet, 1);
+}
+
+/* Hyper-parameters that were tried, in the order of the search; those that are refused stand with their reason. */
+static void put_tried(const struct ys_tuned *told, const struct ys_tuned_trial *trial, int width, bool colour,
+                      struct ys_buf *out)
+{
+    const char *const heads[] = {"during the search", told->metric, "seeds", "steps", "what happened"};
+    const struct ys_tuned_point *points = trial->points.items;
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
+    struct ys_sheet sheet = ys_sheet_init(&medium);
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        ys_sheet_column(&sheet, YS_FORM_TEXT, i && i < 4 ? YS_COLUMN_NUMBER : YS_COLUMN_TEXT, heads[i], NULL);
+    for (size_t i = 0; i < trial->points.count; i++) {
+        ys_sheet_row(&sheet);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, points[i].settings);
+        put_number(&sheet, points[i].value);
+        ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].rounds);
+        ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].steps);
+        if (points[i].out)
+            ys_sheet_printf(&sheet, YS_MOOD_BAD, "%s%s%s", points[i].out, points[i].reason ? ": " : "",
+                            points[i].reason ? points[i].reason : "");
+        else
+            ys_sheet_skip(&sheet, 1);
+    }
+    ys_sheet_write(&sheet, out);
+    char *counts = ys_format("%lld points were judged on all seeds, %lld were refused; %lld steps of a share of %lld",
+                             (long long)trial->judged, (long long)trial->skipped, (long long)trial->steps,
+                             (long long)(told->budget_steps / (int64_t)told->trials.count));
+    put_paragraph(out, width, 2, counts);
+    ys_free(counts);
+}
+
 void ys_report_tuned(const struct ys_tuned *told, int width, bool colour, struct ys_buf *out)
 {
     const struct ys_tuned_trial *trials = told->trials.items;
@@ -171,8 +209,12 @@ void ys_report_tuned(const struct ys_tuned *told, int width, bool colour, struct
         ys_buf_puts(out, "\n");
         ys_text_clean(out, trials[i].trial, false);
         ys_buf_puts(out, "\n");
-        put_points(&trials[i], width, colour, out);
-        put_counts(&trials[i], width, out);
+        if (told->search)
+            put_tried(told, &trials[i], width, colour, out);
+        else
+            put_points(&trials[i], width, colour, out);
+        if (!told->search)
+            put_counts(&trials[i], width, out);
         put_lines(&trials[i], out);
     }
     ys_buf_puts(out, "\n");
