@@ -715,6 +715,8 @@ static void put_model(struct run_view *run)
               "the multiply-adds of the model are not known");
     put_known(run, "weights_bytes", number(run->facts->weights_bytes),
               "the size of the saved weights was not recorded");
+    put_known(run, "download_code_bytes", number(run->facts->said.download_code_bytes), "it runs in no page");
+    put_known(run, "download_model_bytes", number(run->facts->said.download_model_bytes), "it runs in no page");
 }
 
 /* What a model takes on disk and until it answers, of a session that loaded it. */
