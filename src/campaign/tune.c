@@ -433,6 +433,14 @@ static ys_status probe_all(const struct tuning_all *all)
     return check_budget(all);
 }
 
+/* Those that nothing is told of yet. */
+static void leave_rest(const struct tuning_all *all, const char *why)
+{
+    for (size_t i = 0; why && i < all->count; i++)
+        if (!all->tunings[i].out->sentence)
+            leave(&all->tunings[i], why);
+}
+
 static ys_status tune_all(struct tuning_all *all)
 {
     struct ys_tuned *out = all->out;
@@ -444,13 +452,13 @@ static ys_status tune_all(struct tuning_all *all)
     YS_TRY(load(all));
     YS_TRY(open_all(all));
     ys_status status = probe_all(all);
+    const bool is_probed = status == YS_OK;
     for (size_t i = 0; status == YS_OK && i < all->count; i++)
         if (!all->tunings[i].cannot_run)
             status = tune_one(all, &all->tunings[i]);
     out->interrupted = status == YS_EINTR;
-    for (size_t i = 0; out->interrupted && i < all->count; i++)
-        if (!all->tunings[i].out->sentence)
-            leave(&all->tunings[i], "it was interrupted");
+    if (is_probed || out->interrupted)
+        leave_rest(all, out->interrupted ? "it was interrupted" : ys_error());
     return out->interrupted ? YS_OK : status;
 }
 
@@ -465,7 +473,5 @@ ys_status ys_tune(const struct ys_tune_wish *wish, struct ys_store *store, struc
     ys_trial_records_fini(&all.trials);
     ys_job_fini(&all.job);
     ys_wish_fini(&all.aim);
-    if (status != YS_OK)
-        ys_record_fini(&ys_tuned_record, tuned);
     return status;
 }

@@ -13,10 +13,10 @@
 
 enum { YS_TUNE_ROUNDS = 10, YS_TUNE_ROUNDS_MOST = 50, YS_TUNE_TRIALS = 64 };
 
-/** `tuned` is overwritten.
- *   YS_EINVAL  a metric, a wish or a knob that is none; a budget that is too short, which says how much is needed; no
- *              trial has a value to choose
- * Asked to stop it is YS_OK, `interrupted`, with what was found so far. */
+/** `tuned` is overwritten, and the caller's also after a failure: where its trials have sentences, as on a disk that
+ * became full, that is what was found so far. YS_EINVAL  a metric, a wish or a knob that is none; a budget that is too
+ * short, which says how much is needed; no trial has a value to choose Asked to stop it is YS_OK, `interrupted`, with
+ * what was found so far. */
 ys_status ys_tune(const struct ys_tune_wish *wish, struct ys_store *store, struct ys_tuned *tuned) YS_MUST_CHECK;
 
 #endif

@@ -3,8 +3,12 @@ import json
 import os
 import shutil
 import signal
+import sys
 
-from harness import BIN, Case, recipe_word, tearDownModule  # noqa: F401
+from harness import BIN, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
+
+sys.path.append(os.path.join(ROOT, "tests", "faults"))
+import disturb  # noqa: E402
 
 WORK = ["--framework=toy", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=60", "--block=2", "--opt.toy.rate=4000",
         "--on-disturbance=ignore"]  # what runs beside the tests is not to leave a verdict open
@@ -120,6 +124,22 @@ class Tune(Case):
         self.assertTrue(found["interrupted"])
         self.assertEqual(found["trials"][0]["answer"], "unconfirmed")
         self.assertIn("it was interrupted. During the search rate=", found["trials"][0]["sentence"])
+
+    def test_a_full_disk_takes_nothing_of_what_was_found(self):
+        """It becomes full when the first of the fresh rounds goes into the user's store: the search is elsewhere."""
+        self.toy(RATE)
+        self.yardstick("run", *WORK, "--recipes=recipes", "--repeat=1")  # the store is there
+        fault = {"LD_PRELOAD": disturb.build_library(self.folder), "YS_FAULT_PROGRAM": "yardstick", "YS_FAULT_AT": "0", "YS_FAULT_CALLS": "write",
+                 "YS_FAULT_BELOW": os.path.join(self.folder, "yardstick-results"), "YS_FAULT_TRACE": os.path.join(self.folder, "trace")}
+        self.refusal("tune", *WORK, *FOR, "--budget=0.5s", words=("too short",), env=fault)
+        with open(fault.pop("YS_FAULT_TRACE")) as file:
+            opened = len(file.readlines())
+        found, err = self.tune(*WORK, code=7, env=dict(fault, YS_FAULT_AT=str(opened + 1), YS_FAULT_HOW="ENOSPC"))
+        trial = found["trials"][0]
+        self.assertEqual(trial["answer"], "unconfirmed")
+        self.assertIn("During the search rate=", trial["sentence"])
+        self.assertIn("no space left", trial["sentence"])
+        self.assertIn("no space left", err)
 
     def test_bad_input(self):
         self.toy(RATE)

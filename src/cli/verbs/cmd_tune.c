@@ -70,12 +70,23 @@ static int print(const struct ys_args *args, const struct ys_tuned *tuned)
     return ys_command_print(&out);
 }
 
+/* What was found before it failed is told all the same. */
+static int end_failed(const struct ys_args *args, struct ys_tuned *tuned, ys_status status)
+{
+    const struct ys_tuned_trial *trials = tuned->trials.items;
+    const int code = ys_command_fail(status);
+    if (tuned->trials.count && trials[tuned->trials.count - 1].sentence)
+        print(args, tuned);
+    ys_record_fini(&ys_tuned_record, tuned);
+    return code;
+}
+
 int ys_command_tune(const struct ys_args *args)
 {
-    struct ys_tuned tuned;
+    struct ys_tuned tuned = {0};
     ys_status status = tune(args, &tuned);
     if (status != YS_OK)
-        return ys_command_fail(status);
+        return end_failed(args, &tuned, status);
     const int stopped_by = tuned.interrupted ? ys_stop_signal() : 0;
     int code = stopped_by ? 128 + stopped_by : ys_tuned_code(&tuned);
     if (args->out)
