@@ -206,7 +206,7 @@ class Server {
     const { rows, x } = await this.rowsOf(batch), y = await this.data.rows("y", rows);
     const logits = await this.adapter.infer(x), classes = logits.length / this.plan.batch;
     const path = `${this.plan.folder}/forward.safetensors`;
-    const loss = Float32Array.of(lossOf(this.plan, logits, classes, y));
+    const loss = logits.constructor.of(lossOf(this.plan, logits, classes, y)); // in double where the logits are
     writeTensors(path, {
       x: { array: x, shape: [this.plan.batch, ...this.data.shape("x").slice(1)] },
       y: { array: y, shape: [this.plan.batch, ...this.data.shape("y").slice(1)] },
@@ -230,8 +230,8 @@ class Server {
         const group = { size: 0, from: now() };
         do {
           const logits = await adapter.infer(batches[(first + count) % batches.length]);
+          if (answers) kept.push(new Float32Array(logits.subarray(0, RING_FLOATS))); // a copy
           end = now();
-          if (answers) kept.push(logits.slice(0, RING_FLOATS));
           group.size++;
           count++;
         } while (goesOn() && end - group.from < GROUP_TICKS * this.tick_ns);

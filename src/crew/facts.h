@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "protocol/run_status.h"
 #include "robust/attack.h"
-#include "session/observe.h"
+#include "probe/observed/observation.h"
 
 /** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
 struct ys_facts_times {
@@ -47,19 +47,6 @@ struct ys_facts_observed {
     int64_t threads_cpus;       /* on which these may run, all together */
     struct ys_list libraries;   /* char *: numerical libraries that were mapped (probe/mapped_libraries.h) */
     struct ys_list notes;       /* char *: what hides in them */
-};
-
-/** What the control group and the like say (session/observe.h). */
-struct ys_facts_observation {
-    bool guarded; /* it could not write the cache, the results and other runs' folders */
-    char *guard;  /* by what, or why not */
-    bool grouped, killed_as_a_whole;
-    char *group; /* which controllers it had, or why there was none */
-    int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
-    int64_t memory_own_least_bytes, memory_own_most_bytes; /* between which memory_own_peak_bytes lies */
-    int64_t cpu_wait_ns;                                   /* threads were ready and had no CPU, summed */
-    int64_t read_bytes, written_bytes, disk_read_bytes, disk_written_bytes;
-    int64_t sampled_shared_bytes, shared_rss_bytes, shared_pss_bytes, pss_peak_bytes;
 };
 
 /** Processor time of each phase, in seconds. */
@@ -303,9 +290,9 @@ struct ys_facts {
     struct ys_facts_usage *usage;   /* owned; NULL: nothing was waited for */
     struct ys_facts_feeder *feeder; /* owned; NULL: rows lie in a file */
     struct ys_facts_observed observed;
-    struct ys_facts_observation *observation; /* owned; NULL: nothing was started */
-    struct ys_facts_phase_cpu *phase_cpu;     /* likewise */
-    struct ys_facts_perf *perf;               /* owned; NULL: not asked for */
+    struct ys_observation *observation;   /* owned; NULL: nothing was started */
+    struct ys_facts_phase_cpu *phase_cpu; /* likewise */
+    struct ys_facts_perf *perf;           /* owned; NULL: not asked for */
     int64_t steps_done;
     char *weights;                  /* file in the run's folder */
     struct ys_list checkpoints;     /* struct ys_facts_checkpoint */
@@ -338,7 +325,6 @@ extern const struct ys_record ys_facts_network_record;
 extern const struct ys_record ys_facts_machine_record;
 extern const struct ys_record ys_facts_collectives_record;
 extern const struct ys_record ys_facts_evaluation_record;
-extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_robustness_record;
@@ -365,9 +351,5 @@ void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *p
 
 /** Adds what was found, not told, in which a run differs from what is usual. */
 void ys_facts_add_deviation(struct ys_facts *facts, const char *text);
-
-/** What of it is a fact of the run; `facts->group` is new. */
-void ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
-                     struct ys_facts_observation *facts);
 
 #endif

@@ -126,7 +126,7 @@ static void fill_observation(const struct ys_run *run, const struct ys_session_e
     facts->observation = ys_alloc(1, sizeof *facts->observation);
     facts->phase_cpu = ys_alloc(1, sizeof *facts->phase_cpu);
     *facts->phase_cpu = phase_cpu(run);
-    ys_observe_fill(&end->observed, &end->peak, facts->observation);
+    (void)!ys_record_copy(&ys_observation_record, &end->observed, facts->observation); /* want of memory ends it all */
 }
 
 /* A sample is one period of processor time. */

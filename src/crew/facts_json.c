@@ -58,34 +58,6 @@ static const struct ys_field observed_fields[] = {
 };
 static const struct ys_record observed_record = YS_RECORD("observed", struct ys_facts_observed, observed_fields);
 
-#define OBSERVED(member, unit, what) YS_FIELD(struct ys_facts_observation, member, YS_FIELD_INT, unit, OPTIONAL, what)
-static const struct ys_field observation_fields[] = {
-    YS_FIELD(struct ys_facts_observation, guarded, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could not write the cache"),
-    YS_FIELD(struct ys_facts_observation, guard, YS_FIELD_TEXT, NULL, OPTIONAL, "what kept it, or why nothing did"),
-    YS_FIELD(struct ys_facts_observation, grouped, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it had a control group"),
-    YS_FIELD(struct ys_facts_observation, group, YS_FIELD_TEXT, NULL, OPTIONAL, "which controllers, or why none"),
-    YS_FIELD(struct ys_facts_observation, killed_as_a_whole, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could be"),
-    OBSERVED(cpu_ns, "ns", "processor time of all processes"),
-    OBSERVED(memory_peak_bytes, "B", "largest memory, page cache included"),
-    OBSERVED(memory_own_peak_bytes, "B", "largest memory without page cache"),
-    YS_FIELD(struct ys_facts_observation, memory_own_least_bytes, YS_FIELD_INT, "B", LACKS, "what samples saw of it"),
-    YS_FIELD(struct ys_facts_observation, memory_own_most_bytes, YS_FIELD_INT, "B", LACKS, "between two samples"),
-    OBSERVED(cache_peak_bytes, "B", "largest page cache seen"),
-    OBSERVED(swap_peak_bytes, "B", "largest memory in swap"),
-    OBSERVED(tasks_peak, "1", "most tasks at once"),
-    OBSERVED(cpu_wait_ns, "ns", "threads were ready and had no CPU, summed"),
-    OBSERVED(read_bytes, "B", "asked to read by system calls"),
-    OBSERVED(written_bytes, "B", "written by system calls"),
-    OBSERVED(disk_read_bytes, "B", "fetched from storage"),
-    OBSERVED(disk_written_bytes, "B", "made to be sent to storage"),
-    OBSERVED(sampled_shared_bytes, "B", "most that resident pages may count more than once"),
-    OBSERVED(shared_rss_bytes, "B", "resident pages where most was shared"),
-    OBSERVED(shared_pss_bytes, "B", "the same, each divided by its users"),
-    OBSERVED(pss_peak_bytes, "B", "the largest such sum"),
-};
-const struct ys_record ys_facts_observation_record =
-    YS_RECORD("observation", struct ys_facts_observation, observation_fields);
-
 #define PHASE(member, what) YS_FIELD(struct ys_facts_phase_cpu, member, YS_FIELD_REAL, "s", OPTIONAL, what)
 static const struct ys_field phase_cpu_fields[] = {
     PHASE(start_s, "processor time from exec to hello"),
@@ -388,8 +360,7 @@ static const struct ys_field facts_fields[] = {
     PART(usage, YS_FIELD_OBJECT_OWNED, &usage_record, OPTIONAL, "the kernel's account; null when nothing was started"),
     PART(feeder, YS_FIELD_OBJECT_OWNED, &feeder_record, LACKS, "what fed it; null where rows lie in a file"),
     PART(observed, YS_FIELD_OBJECT, &observed_record, OPTIONAL, "what was seen from outside"),
-    PART(observation, YS_FIELD_OBJECT_OWNED, &ys_facts_observation_record, LACKS,
-         "what the control group and the like say"),
+    PART(observation, YS_FIELD_OBJECT_OWNED, &ys_observation_record, LACKS, "what the control group and the like say"),
     PART(phase_cpu, YS_FIELD_OBJECT_OWNED, &phase_cpu_record, LACKS, "processor time of each phase"),
     PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, LACKS, "processor time by what its code is of"),
     FACT(steps_done, YS_FIELD_INT, "1", OPTIONAL, "steps, or requests"),

@@ -122,15 +122,14 @@ static void judge_cpu(const struct ys_session_end *end, const struct program_fig
 {
     look->truth = said->cpu_ns * 1e-9;
     look->observed = (double)(end->user_ns + end->system_ns) * 1e-9;
-    if (end->observed.is_grouped || end->unwaited_ns == 0)
+    if (end->observed.grouped || end->unwaited_ns == 0)
         return;
     look->observed = NAN;
     snprintf(look->reason, sizeof look->reason, "without a control group what nobody waited for is only estimated");
 }
 
-static void judge_memory(const struct act *act, const struct ys_session_end *end,
-                         const struct ys_facts_observation *facts, const struct program_figures *said,
-                         const struct base *base, struct performance_shown *look)
+static void judge_memory(const struct act *act, const struct ys_session_end *end, const struct ys_observation *facts,
+                         const struct program_figures *said, const struct base *base, struct performance_shown *look)
 {
     look->truth = said->held_bytes + base->held_bytes;
     look->observed = value_of(facts->memory_own_peak_bytes);
@@ -146,8 +145,7 @@ static void judge_memory(const struct act *act, const struct ys_session_end *end
 static void judge(const struct act *act, const struct ys_session_end *end, const struct program_figures *said,
                   const struct base *base, struct performance_shown *look)
 {
-    struct ys_facts_observation made = {0}, *facts = &made;
-    ys_observe_fill(&end->observed, &end->peak, facts);
+    const struct ys_observation *facts = &end->observed;
     *look = (struct performance_shown){.truth = said->written_bytes, .observed = NAN};
     snprintf(look->reason, sizeof look->reason, "the kernel keeps no count of it");
     switch (act->kind) {
@@ -174,7 +172,6 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
     case PHASE: /* runs have phases: judge_phases() */
         break;
     }
-    ys_record_fini(&ys_facts_observation_record, facts);
 }
 
 /* A plan without work, with the one option. */

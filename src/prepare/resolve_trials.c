@@ -1,5 +1,6 @@
 #include "prepare/trial.h"
 
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "graph/model.h"
@@ -476,6 +477,30 @@ static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_tria
     return status;
 }
 
+/* The loader passes over a folder that is not there, and the machine's default library would be measured in silence. */
+static void check_library_path(struct ys_trial *trial, const char *path)
+{
+    while (*path) {
+        const size_t length = strcspn(path, ":");
+        char *folder = ys_format("%.*s", (int)length, path);
+        if (*folder == '/' && !ys_fs_is_dir(folder)) {
+            char *reason = ys_format("env.LD_LIBRARY_PATH: there is no folder %s", folder);
+            cannot_run(trial, YS_RUN_UNSUPPORTED, reason, NULL);
+            ys_free(reason);
+        }
+        ys_free(folder);
+        path += length + (path[length] == ':');
+    }
+}
+
+static void check_env(struct ys_trial *trial)
+{
+    const ys_json *env = trial->record.env;
+    for (void *it = ys_json_iter(env); it; it = ys_json_next(env, it))
+        if (strcmp(ys_json_iter_key(it), "LD_LIBRARY_PATH") == 0)
+            check_library_path(trial, ys_json_text(ys_json_iter_value(it), ""));
+}
+
 static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
@@ -494,6 +519,8 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     describe_framework(trial);
+    if (!ys_settings_are_apart(keys))
+        check_env(trial);
     if (keys->quant != YS_NAME_NONE && !trial->framework->reads_onnx && !trial->framework->no_work &&
         strcmp(trial->framework->name, "builtin") != 0)
         cannot_run(trial, YS_RUN_UNSUPPORTED,

@@ -86,7 +86,7 @@ static void join_observed(struct ys_facts_observed *all, const struct ys_facts_o
 
 static void join_observation(struct ys_facts *all, struct ys_facts *more)
 {
-    struct ys_facts_observation *to = all->observation, *from = more->observation;
+    struct ys_observation *to = all->observation, *from = more->observation;
     if (!to || !from) {
         all->observation = to ? to : from;
         more->observation = to ? from : NULL;
@@ -95,8 +95,8 @@ static void join_observation(struct ys_facts *all, struct ys_facts *more)
     to->guarded = to->guarded && from->guarded;
     to->grouped = to->grouped && from->grouped;
     to->killed_as_a_whole = to->killed_as_a_whole && from->killed_as_a_whole;
-    for (size_t i = 0; i < ys_facts_observation_record.count; i++) { /* all that is counted is a sum */
-        const struct ys_field *field = &ys_facts_observation_record.fields[i];
+    for (size_t i = 0; i < ys_observation_record.count; i++) { /* all that is counted is a sum */
+        const struct ys_field *field = &ys_observation_record.fields[i];
         int64_t *const count = (void *)((char *)to + field->offset);
         if (field->kind == YS_FIELD_INT)
             *count = sum(*count, *(const int64_t *)(const void *)((const char *)from + field->offset));

@@ -87,7 +87,7 @@ struct ys_session_end {
     struct ys_tree_peak peak; /* peak.samples is 0 when nothing was sampled; peak.rss_bytes is known even then */
     uint64_t lateness_max_ns; /* of a sample behind its time */
     uint64_t minor_faults, major_faults; /* page faults, of the processes that were waited for */
-    struct ys_observed observed;         /* beside the tree */
+    struct ys_observation observed;      /* beside the tree */
     struct ys_session_perf perf;
     uint64_t keeper_ns;  /* CPU time of the keeper, which is yardstick's own and not in the sums above */
     uint64_t stopped_ns; /* for so long yardstick itself did not run: it was stopped, or the machine was */

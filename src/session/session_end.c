@@ -85,7 +85,7 @@ ys_status ys_session_ended_early(struct ys_session *session)
     const char *program = session->program;
     int value = session->process.ended_value;
     ys_observe_look(&session->observe);
-    if (session->observe.seen.usage.oom_kills > 0) /* the keeper may be the one that was chosen */
+    if (session->observe.usage.oom_kills > 0) /* the keeper may be the one that was chosen */
         return ys_session_out_of_memory(session);
     if (session->process.is_lost)
         return ys_session_fail(session, YS_RUN_KILLED,
@@ -132,17 +132,23 @@ static size_t count_living(struct ys_session *session)
     return living;
 }
 
+static const struct ys_tree_peak *sampled_peak(const struct ys_session *session)
+{
+    static const struct ys_tree_peak none;
+    return session->tree ? ys_tree_peak(session->tree) : &none;
+}
+
 /** The end is reached: nothing is waited for any more. */
 static void end_here(struct ys_session *session, bool is_empty)
 {
     if (!is_empty)
         ys_session_warn(session, "processes of %s are left that could not be killed", session->program);
-    ys_observe_ended(&session->observe, &session->process, is_empty ? session->end.warnings : NULL);
+    ys_observe_ended(&session->observe, &session->process, sampled_peak(session),
+                     is_empty ? session->end.warnings : NULL, &session->end.observed);
     if (session->perf) {
         ys_perf_read(session->perf, &session->end.perf.counts, &session->end.perf.in_kernel);
         session->end.perf.is_known = true;
     }
-    session->end.observed = session->observe.seen;
     session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
     session->is_empty = is_empty;
     session->state = YS_SESSION_ENDED;
@@ -355,7 +361,7 @@ static void note_log(struct ys_session *session)
 static bool take_group_times(struct ys_session *session)
 {
     struct ys_session_end *end = &session->end;
-    const struct ys_group_usage *usage = &session->observe.seen.usage;
+    const struct ys_group_usage *usage = &session->observe.usage;
     uint64_t waited_ns = end->user_ns + end->system_ns;
     if (!usage->has_cpu)
         return false;
@@ -387,11 +393,9 @@ static void note_end(struct ys_session *session)
                         "a process of %s was stopped (SIGSTOP) for %.1f s during this run: what was measured contains "
                         "that time",
                         session->program, (double)session->held_ns * 1e-9);
-    static const struct ys_tree_peak none;
-    const struct ys_tree_peak *sampled = session->tree ? ys_tree_peak(session->tree) : &none;
     struct ys_tree_peak waited = end->peak;
     char span[32];
-    end->peak = *sampled;
+    end->peak = *sampled_peak(session);
     if (waited.process_bytes > end->peak.process_bytes)
         end->peak.process_bytes = waited.process_bytes;
     if (waited.rss_bytes > end->peak.rss_bytes)
@@ -451,6 +455,7 @@ void ys_session_end_fini(struct ys_session_end *end)
     ys_free(end->log_tail);
     ys_json_free(end->warnings);
     ys_json_free(end->hello);
+    ys_record_fini(&ys_observation_record, &end->observed);
     *end = (struct ys_session_end){.exit_code = -1};
 }
 

@@ -314,7 +314,7 @@ static ys_status check_limits(struct ys_session *session)
                                "its processes used more than %g s of processor time "
                                "(cpu_time_limit)",
                                session->launch.cpu_time_limit_s);
-    if (session->observe.seen.usage.oom_kills > 0)
+    if (session->observe.usage.oom_kills > 0)
         return ys_session_out_of_memory(session);
     bool is_kept = session->observe.group && ys_group_limits_memory(session->observe.group);
     if (!is_kept && session->launch.memory_limit_bytes &&

@@ -279,7 +279,7 @@ double ys_session_cpu_s(struct ys_session *session)
 
 double ys_session_seen_cpu_s(const struct ys_session *session)
 {
-    const struct ys_group_usage *usage = &session->observe.seen.usage;
+    const struct ys_group_usage *usage = &session->observe.usage;
     uint64_t sampled_ns = session->sampled_cpu_ns;
     return (double)(usage->has_cpu && usage->cpu_ns > sampled_ns ? usage->cpu_ns : sampled_ns) * 1e-9;
 }

@@ -58,6 +58,12 @@ class Steering(Case):
         self.assertIn("2 threads asked for", shown)
         self.assertNotIn("on 2 threads", shown)
 
+    def test_a_folder_of_libraries_that_is_not_there_is_told(self):
+        result, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=4", "--repeat=1",
+                                "--env.LD_LIBRARY_PATH=/nosuch/blas:/usr/lib,/usr/lib")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])
+        self.assertEqual(result["trials"][0]["reason"], "env.LD_LIBRARY_PATH: there is no folder /nosuch/blas")
+
     def test_what_libraries_print_is_no_answer(self):
         result, err = self.result("run", *MLP, "--repeat=1", env=CHATTY)
         trial, = result["trials"]

@@ -592,7 +592,7 @@ static int64_t or_zero(int64_t value)
 
 /* Pages that several processes share are resident in each: their sum is then more than the tree holds, and by how much
  * at its peak nobody knows. */
-static void put_resident(struct run_view *run, const struct ys_facts_observation *more)
+static void put_resident(struct run_view *run, const struct ys_observation *more)
 {
     const struct ys_facts_observed *observed = &run->facts->observed;
     int64_t high = observed->rss_peak_bytes, low = or_zero(more->pss_peak_bytes), rss = or_zero(more->shared_rss_bytes);
@@ -615,7 +615,7 @@ static void put_resident(struct run_view *run, const struct ys_facts_observation
 }
 
 /* Between which the peak of own memory lies, where that is not as good as one figure: a spike between two samples. */
-static void put_own_bounds(struct run_view *run, const struct ys_facts_observation *more, const char *no_group)
+static void put_own_bounds(struct run_view *run, const struct ys_observation *more, const char *no_group)
 {
     const double least = number(more->memory_own_least_bytes), most = number(more->memory_own_most_bytes);
     const char *reason = more->memory_own_peak_bytes == UNKNOWN ? no_group
@@ -628,8 +628,7 @@ static void put_own_bounds(struct run_view *run, const struct ys_facts_observati
 }
 
 /* What the kernel counted beside time and residence (session/observe.h). */
-static void put_observation(struct run_view *run, const struct ys_facts_usage *usage,
-                            const struct ys_facts_observation *more)
+static void put_observation(struct run_view *run, const struct ys_facts_usage *usage, const struct ys_observation *more)
 {
     static const char *const no_group = "the run had no control group that counts memory";
     static const char *const no_io = "the kernel keeps no count of it, or does not show it";
@@ -661,9 +660,9 @@ static void put_resources(struct run_view *run)
     static const struct ys_facts_usage unknown = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     const struct ys_facts_usage *usage = run->facts->usage ? run->facts->usage : &unknown;
     const struct ys_facts_observed *observed = &run->facts->observed;
-    struct ys_facts_observation nothing;
-    ys_record_init(&ys_facts_observation_record, &nothing);
-    const struct ys_facts_observation *more = run->facts->observation ? run->facts->observation : &nothing;
+    struct ys_observation nothing;
+    ys_record_init(&ys_observation_record, &nothing);
+    const struct ys_observation *more = run->facts->observation ? run->facts->observation : &nothing;
     const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
     int64_t user_ns = usage->user_ns, system_ns = usage->system_ns;
     int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), work_ns = own_ns(run, lived_ns);

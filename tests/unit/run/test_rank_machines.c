@@ -25,7 +25,7 @@ static void make(struct run *run, const int64_t hosts[RANKS], const int64_t mach
         facts->usage = ys_alloc(1, sizeof *facts->usage);
         facts->observation = ys_alloc(1, sizeof *facts->observation);
         *facts->usage = (struct ys_facts_usage){.user_ns = (r + 1) * 900000000, .system_ns = (r + 1) * 100000000};
-        *facts->observation = (struct ys_facts_observation){.cpu_wait_ns = 100000000};
+        *facts->observation = (struct ys_observation){.cpu_wait_ns = 100000000};
         facts->observed.threads_busy = 1;
         facts->harness.cpu_ns = 1000000;
         snprintf(text, sizeof text, "{\"seconds\":10,\"busy_s\":%d}", (int)(10 + r));

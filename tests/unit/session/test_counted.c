@@ -84,7 +84,7 @@ static void processor_time_that_nobody_waited_for_is_told(void)
     unsetenv("YARDSTICK_CGROUP");
     if (!has_run)
         return;
-    CHECK(!end.observed.is_grouped);
+    CHECK(!end.observed.grouped);
     CHECK_HAS(end.observed.group, "YARDSTICK_CGROUP");
     CHECK_TEXT(ys_run_status_name(end.status), "ok");
     CHECK(end.unwaited_ns > 300000000); /* of 0.6 s; what came after the last sample of the child is lost */
@@ -95,9 +95,9 @@ static void processor_time_that_nobody_waited_for_is_told(void)
 /** False, and a skipped case, where yardstick may not make control groups. */
 static bool has_groups(const struct ys_session_end *end)
 {
-    if (!end->observed.is_grouped || !end->observed.usage.has_memory)
+    if (!end->observed.grouped || end->observed.cache_peak_bytes == YS_FIELD_NONE)
         tap_skip("no control group with memory can be made here: %s", end->observed.group);
-    return end->observed.is_grouped && end->observed.usage.has_memory;
+    return end->observed.grouped && end->observed.cache_peak_bytes != YS_FIELD_NONE;
 }
 
 static void a_control_group_counts_what_nobody_waited_for(void)
@@ -128,7 +128,7 @@ static void a_control_group_keeps_the_limit_on_memory(void)
     CHECK_TEXT(ys_run_status_name(end.status), "oom_host");
     if (has_groups(&end)) {
         CHECK_HAS(end.message, "200 MB of memory_limit");
-        CHECK(end.observed.usage.peak_bytes <= 200000000);
+        CHECK(end.observed.memory_peak_bytes <= 200000000);
     }
     ys_session_end_fini(&end);
 }
@@ -138,7 +138,6 @@ static void a_control_group_keeps_the_limit_on_memory(void)
 static void what_no_sample_saw_lies_between_bounds(void)
 {
     struct ys_session_end end;
-    struct ys_facts_observation facts;
     if (!opened("def on(k, m):\n"
                 "    if k != 'open': return False\n"
                 "    with open('bytes', 'wb') as f: f.write(bytes(50000000))\n"
@@ -152,14 +151,12 @@ static void what_no_sample_saw_lies_between_bounds(void)
                 "serve(on)",
                 (struct ys_launch){0}, YS_OK, &end))
         return;
-    if (has_groups(&end) && end.observed.usage.peak_bytes > 0) {
-        ys_observe_fill(&end.observed, &end.peak, &facts);
-        CHECK(facts.memory_own_least_bytes < 60000000); /* Python alone */
-        CHECK(facts.memory_own_most_bytes > 80000000 && facts.memory_own_most_bytes <= facts.memory_peak_bytes);
-        CHECK(facts.memory_own_peak_bytes >= facts.memory_own_least_bytes);
-        CHECK(facts.memory_own_peak_bytes <= facts.memory_own_most_bytes);
-        ys_free(facts.group);
-        ys_free(facts.guard);
+    if (has_groups(&end) && end.observed.memory_peak_bytes != YS_FIELD_NONE) {
+        CHECK(end.observed.memory_own_least_bytes < 60000000); /* Python alone */
+        CHECK(end.observed.memory_own_most_bytes > 80000000 &&
+              end.observed.memory_own_most_bytes <= end.observed.memory_peak_bytes);
+        CHECK(end.observed.memory_own_peak_bytes >= end.observed.memory_own_least_bytes);
+        CHECK(end.observed.memory_own_peak_bytes <= end.observed.memory_own_most_bytes);
     }
     ys_session_end_fini(&end);
 }
@@ -192,11 +189,11 @@ static void bytes_that_were_written_and_read_are_counted(void)
                 "serve(on)",
                 (struct ys_launch){0}, YS_OK, &end))
         return;
-    if (!end.observed.has_io) {
+    if (end.observed.read_bytes == YS_FIELD_NONE) {
         tap_skip("the kernel counts no bytes");
     } else {
-        CHECK(end.observed.io.asked_written >= 5000000 && end.observed.io.asked_written < 5100000);
-        CHECK(end.observed.io.asked_read >= 5000000);
+        CHECK(end.observed.written_bytes >= 5000000 && end.observed.written_bytes < 5100000);
+        CHECK(end.observed.read_bytes >= 5000000);
         CHECK(end.minor_faults > 100);
     }
     ys_session_end_fini(&end);

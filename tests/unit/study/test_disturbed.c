@@ -10,7 +10,7 @@ static bool is_disturbed(const char *disturbance, double wait_s, double threads_
 {
     struct ys_facts facts;
     struct ys_facts_usage usage = {.user_ns = 17000000000, .system_ns = 1000000000};
-    struct ys_facts_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
+    struct ys_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
     ys_json *beside = NULL;
     ys_facts_init(&facts);
     CHECK(ys_json_parse(disturbance, strlen(disturbance), "a test", &beside) == YS_OK);
@@ -108,7 +108,7 @@ static enum ys_disturbance take(const char *rest, const char *of_run, const char
 {
     struct ys_facts facts;
     struct ys_facts_usage usage = {.user_ns = 17000000000, .system_ns = 1000000000, .unwaited_ns = 0};
-    struct ys_facts_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
+    struct ys_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
     struct ys_facts_phase_cpu phases = {.steps_s = 16, .requests_s = NAN};
     char text[600];
     snprintf(text, sizeof text,
