@@ -204,7 +204,7 @@ class Server {
     const { rows, x } = await this.rowsOf(batch), y = await this.data.rows("y", rows);
     const logits = await this.adapter.infer(x), classes = logits.length / this.plan.batch;
     const path = `${this.plan.folder}/forward.safetensors`;
-    const loss = Float32Array.of(lossOf(this.plan, logits, classes, y));
+    const loss = logits.constructor.of(lossOf(this.plan, logits, classes, y)); // in double where the logits are
     writeTensors(path, {
       x: { array: x, shape: [this.plan.batch, ...this.data.shape("x").slice(1)] },
       y: { array: y, shape: [this.plan.batch, ...this.data.shape("y").slice(1)] },
@@ -226,7 +226,7 @@ class Server {
       while (first + latency_ns.length < requests && latency_ns.length < LATENCIES_MOST && end - start < REPORT_NS) {
         const from = now();
         const logits = await adapter.infer(batches[(first + latency_ns.length) % batches.length]);
-        if (answers) kept.push(logits.slice(0, RING_FLOATS));
+        if (answers) kept.push(new Float32Array(logits.subarray(0, RING_FLOATS))); // a copy
         end = now();
         latency_ns.push(end - from);
       }
