@@ -38,7 +38,9 @@ async function fetchBytes(path, from, to) {
   const headers = from === undefined ? {} : { Range: `bytes=${from}-${to - 1}` };
   const answer = await fetch("/file?path=" + encodeURIComponent(path), { headers });
   if (!answer.ok) throw new AdapterError("load_failed", `${path}: ${await answer.text()}`);
-  return answer.arrayBuffer();
+  const bytes = await answer.arrayBuffer();
+  if (from !== undefined && bytes.byteLength !== to - from) throw new AdapterError("load_failed", `${path} ends too early`);
+  return bytes;
 }
 
 /** A safetensors file: its head is read at once, a tensor or some rows of it when they are asked for. */
@@ -254,7 +256,14 @@ class Server {
   }
 
   async save(message) {
-    writeTensors(message.path, await this.adapter.weights());
+    const { format, dtype = "f32" } = message;
+    if (format !== "safetensors") throw unsupported(`this adapter saves the format safetensors, not ${format}`);
+    if (dtype !== "f32" && dtype !== this.plan.precision) throw unsupported(`this adapter saves f32, not ${dtype}`);
+    const tensors = await this.adapter.weights();
+    if (dtype === "f32") {
+      for (const tensor of Object.values(tensors)) tensor.array = new Float32Array(tensor.array);
+    }
+    writeTensors(message.path, tensors);
     return { type: "saved", path: message.path };
   }
 
