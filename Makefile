@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch yardstick-browser \
   yardstick-collectives.so
 
-.PHONY: all whole packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
+.PHONY: all whole packages web run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
 
 all: packages
 	@tools/protocol.py
@@ -14,6 +14,9 @@ all: packages
 
 packages:
 	@tools/packages.sh
+
+web: packages
+	@tools/web.py "$(BUILD)"
 
 run: all
 	@./yardstick install pytorch || echo "make: PyTorch could not be set up; the study runs without it" >&2
@@ -64,6 +67,7 @@ clean:
 help:
 	@echo "make                     build ./yardstick and its helpers"
 	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
+	@echo "make web                 the engine as a WebAssembly module, for framework = builtin-web (yardstick install calls it)"
 	@echo "make test                the tests"
 	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (hours)"
 	@echo "make test-statistics     intervals and verdicts in thousands of made-up studies, as tables (ten minutes)"

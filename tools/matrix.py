@@ -342,7 +342,7 @@ def make_libraries_for_wasm(place, root):
 def on_another(name, packages, lacks, make_libraries, cross, start):
     """The engine's tests, built for another kind of processor with libraries in a folder of their own, `root`: the text of meson's cross
     file is cross(root), and start(root) begins the command of each test."""
-    def make(build, made):
+    def make(build, made, target="engine-tests"):
         folder = os.path.join(build, name)
         root, file_name, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
         os.makedirs(folder, exist_ok=True)
@@ -353,7 +353,7 @@ def on_another(name, packages, lacks, make_libraries, cross, start):
         make_libraries(place, root)
         with open(file_name, "w", encoding="utf-8") as file:
             file.write(cross(root))
-        place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + file_name, "--setup=-Donednn=disabled", "engine-tests"])
+        place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + file_name, "--setup=-Donednn=disabled", target])
         change_tests(place.build, lambda command: command if command[0] == start(root)[0] else [*start(root), *command])
         return place
     return make

@@ -142,6 +142,7 @@ function lossOf(plan, logits, classes, y) {
 
 const REPORT_NS = 25e7; // between two messages of latencies
 const LATENCIES_MOST = 4096, RING_FLOATS = 16384;
+const GROUP_TICKS = 100; // of the page's clock, that what is timed takes at least
 
 class Server {
   constructor(adapter) {
@@ -170,7 +171,8 @@ class Server {
     this.classes = plan.network.values?.[plan.network.output]?.shape?.[1];
     const reply = await this.adapter.build(plan);
     this.plan = plan;
-    return { type: "opened", ...reply, clock_tick_ns: clockTick() };
+    this.tick_ns = clockTick();
+    return { type: "opened", ...reply, clock_tick_ns: this.tick_ns };
   }
 
   /** Throws for the first thing in the plan that the adapter does not have. */
@@ -204,7 +206,7 @@ class Server {
     const { rows, x } = await this.rowsOf(batch), y = await this.data.rows("y", rows);
     const logits = await this.adapter.infer(x), classes = logits.length / this.plan.batch;
     const path = `${this.plan.folder}/forward.safetensors`;
-    const loss = Float32Array.of(lossOf(this.plan, logits, classes, y));
+    const loss = logits.constructor.of(lossOf(this.plan, logits, classes, y)); // in double where the logits are
     writeTensors(path, {
       x: { array: x, shape: [this.plan.batch, ...this.data.shape("x").slice(1)] },
       y: { array: y, shape: [this.plan.batch, ...this.data.shape("y").slice(1)] },
@@ -221,19 +223,25 @@ class Server {
     const batches = [];
     for (let k = 0; k < Math.min(requests, plan.steps); k++) batches.push((await this.rowsOf(k)).x);
     for (let first = 0; first < requests;) {
-      const latency_ns = [], kept = [], start = now();
-      let end = start;
-      while (first + latency_ns.length < requests && latency_ns.length < LATENCIES_MOST && end - start < REPORT_NS) {
-        const from = now();
-        const logits = await adapter.infer(batches[(first + latency_ns.length) % batches.length]);
-        if (answers) kept.push(logits.slice(0, RING_FLOATS));
-        end = now();
-        latency_ns.push(end - from);
+      const groups = [], kept = [], start = now();
+      let end = start, count = 0;
+      const goesOn = () => first + count < requests && count < LATENCIES_MOST;
+      while (goesOn() && end - start < REPORT_NS) {
+        const group = { size: 0, from: now() };
+        do {
+          const logits = await adapter.infer(batches[(first + count) % batches.length]);
+          if (answers) kept.push(new Float32Array(logits.subarray(0, RING_FLOATS))); // a copy
+          end = now();
+          group.size++;
+          count++;
+        } while (goesOn() && end - group.from < GROUP_TICKS * this.tick_ns);
+        groups.push({ ...group, to: end });
       }
       const shown = answers ? show(first, kept) : pause(); // the bridge has its turn: it asks for an answer, and the time
-      send({ type: "latencies", first, count: latency_ns.length, t_start_ns: start, t_end_ns: end, latency_ns });
+      const latency_ns = shares(groups, GROUP_TICKS * this.tick_ns), group = Math.max(...groups.map(({ size }) => size));
+      send({ type: "latencies", first, count, t_start_ns: start, t_end_ns: end, latency_ns, ...(group > 1 ? { group } : {}) });
       await shown;
-      first += latency_ns.length;
+      first += count;
     }
     return { type: "done" };
   }
@@ -253,6 +261,21 @@ class Server {
   reset() {
     return { type: "done" };
   }
+}
+
+/** Of requests that were timed together an equal share each, in whole nanoseconds. Those at the end that took less than
+ * `least_ns` are of the group before. */
+function shares(groups, least_ns) {
+  const last = groups.at(-1);
+  if (groups.length > 1 && last.to - last.from < least_ns) {
+    groups.pop();
+    groups.at(-1).size += last.size;
+    groups.at(-1).to = last.to;
+  }
+  return groups.flatMap(({ size, from, to }) => {
+    const upTo = (k) => Math.floor(((to - from) * k) / size);
+    return Array.from({ length: size }, (_, k) => upTo(k + 1) - upTo(k));
+  });
 }
 
 /** Until the bridge has asked for one of the answers in `kept`, which begin with that to request `first`. */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "builtin/engine_commands.h"
+#include "builtin/plan_engine.h"
 #include "probe/host.h"
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "builtin/rank_exchange.h"
 #include "builtin/engine_commands.h"
 #include "builtin/answer_gradient.h"
+#include "builtin/plan_engine.h"
 #include "builtin/plan_rows.h"
 #include "builtin/plan_state.h"
 #include "builtin/quantised_engine.h"
@@ -61,13 +62,6 @@ static const uint64_t RANK_SEED = 0x9e3779b97f4a7c15;
 
 enum { PRECISIONS = YS_ENGINE_BF16 + 1 };
 
-static const struct {
-    const char *name;
-    enum ys_engine_rule rule;
-} rules[] = {
-    {"sgd", YS_ENGINE_SGD}, {"adam", YS_ENGINE_ADAM}, {"adamw", YS_ENGINE_ADAMW}, {"rmsprop", YS_ENGINE_RMSPROP}};
-enum { RULES = sizeof rules / sizeof rules[0] };
-
 static bool is_supported(enum ys_op op, enum ys_engine_precision precision)
 {
     for (const struct ys_backend *const *backend = ys_backends(); *backend; backend++)
@@ -78,12 +72,12 @@ static bool is_supported(enum ys_op op, enum ys_engine_precision precision)
 
 /** What some back end can do; a format in which none can multiply matrices is none of the engine's. */
 struct abilities {
-    const char *precisions[PRECISIONS + 1], *ops[YS_OP_COUNT + 1], *optimizers[RULES + 1];
+    const char *precisions[PRECISIONS + 1], *ops[YS_OP_COUNT + 1];
 };
 
 static struct abilities find_abilities(void)
 {
-    struct abilities found = {{NULL}, {NULL}, {NULL}};
+    struct abilities found = {{NULL}, {NULL}};
     size_t count = 0;
     for (int p = 0; p < PRECISIONS; p++)
         if (is_supported(YS_OP_GEMM, (enum ys_engine_precision)p))
@@ -92,8 +86,6 @@ static struct abilities find_abilities(void)
     for (int op = 0; op < YS_OP_COUNT; op++)
         if (is_supported((enum ys_op)op, YS_ENGINE_F32))
             found.ops[count++] = ys_op_name((enum ys_op)op);
-    for (size_t i = 0; i < RULES; i++)
-        found.optimizers[i] = rules[i].name;
     return found;
 }
 
@@ -103,31 +95,6 @@ static ys_status need_word(const char *text, const char *key, const char *known)
     return !text || strcmp(text, known) == 0
                ? YS_OK
                : ys_fail(YS_EUNSUPPORTED, "%s \"%s\" is not yet available in the built-in engine", key, text);
-}
-
-static ys_status read_rule(const char *name, struct ys_engine_optimizer *read)
-{
-    for (size_t i = 0; i < RULES; i++) {
-        read->rule = rules[i].rule;
-        if (!name || strcmp(name, rules[i].name) == 0)
-            return YS_OK;
-    }
-    return ys_fail(YS_EUNSUPPORTED, "optimizer %s is not one of the built-in engine: take sgd, adam, adamw or rmsprop",
-                   name);
-}
-
-static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struct ys_engine_optimizer *read)
-{
-    YS_TRY(read_rule(optimizer->name, read));
-    read->momentum = optimizer->momentum;
-    read->nesterov = optimizer->nesterov;
-    read->beta1 = optimizer->beta1;
-    read->beta2 = optimizer->beta2;
-    read->alpha = optimizer->alpha;
-    read->epsilon = optimizer->epsilon;
-    read->weight_decay = optimizer->weight_decay;
-    read->clip_norm = isnan(optimizer->clip_norm) ? 0 : optimizer->clip_norm;
-    return YS_OK;
 }
 
 struct options {
@@ -164,15 +131,11 @@ static ys_status read_options(const struct ys_plan *plan, struct options *option
 
 static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config, struct options *options)
 {
-    YS_TRY(need_word(plan->device, "device", "cpu"));
+    YS_TRY(ys_builtin_plan_config(plan, config));
     if (plan->dist.world != 1 && strcmp(plan->input.kind, "file") != 0)
         return ys_fail(YS_EUNSUPPORTED, "several processes are not fed by a ring: write input = file");
-    config->batch = plan->batch / plan->dist.world;
-    config->threads = (int)plan->threads;
-    config->training = ys_mode_of(plan->mode)->trains;
-    config->seed = (uint64_t)plan->seed + (uint64_t)plan->dist.rank * RANK_SEED;
-    YS_TRY(ys_builtin_precision(ys_name_of(&ys_precisions, plan->precision), &config->precision));
-    YS_TRY(read_optimizer(&plan->optimizer, &config->optimizer));
+    config->batch /= plan->dist.world;
+    config->seed += (uint64_t)plan->dist.rank * RANK_SEED;
     YS_TRY(read_options(plan, options));
     config->backend = options->backend;
     return YS_OK;
@@ -732,7 +695,7 @@ int ys_builtin_serve(void)
                                                  .framework = "yardstick built-in engine",
                                                  .precisions = abilities.precisions,
                                                  .ops = abilities.ops,
-                                                 .optimizers = abilities.optimizers,
+                                                 .optimizers = ys_builtin_optimizers,
                                                  .forms = ys_builtin_forms,
                                                  .dist = true,
                                                  .alone = true},

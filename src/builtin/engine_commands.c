@@ -54,16 +54,6 @@ ys_status ys_builtin_flags(int argc, char **argv, const char *word, const struct
     return YS_OK;
 }
 
-ys_status ys_builtin_precision(const char *name, enum ys_engine_precision *precision)
-{
-    for (int p = YS_ENGINE_F64; p <= YS_ENGINE_BF16; p++)
-        if (strcmp(name, ys_engine_precision_name((enum ys_engine_precision)p)) == 0) {
-            *precision = (enum ys_engine_precision)p;
-            return YS_OK;
-        }
-    return ys_fail(YS_EUNSUPPORTED, "precision %s is not one of the built-in engine: take f64, f32 or bf16", name);
-}
-
 ys_status ys_builtin_format(const char *name, bool *is_json)
 {
     *is_json = strcmp(name, "json") == 0;

@@ -20,8 +20,6 @@ struct ys_builtin_flag {
  * argument that is none of them or has no such value. */
 ys_status ys_builtin_flags(int argc, char **argv, const char *word, const struct ys_builtin_flag *flags,
                            size_t count) YS_MUST_CHECK;
-/** From a word of ys_precisions. */
-ys_status ys_builtin_precision(const char *name, enum ys_engine_precision *precision) YS_MUST_CHECK;
 /** "table" or "json" */
 ys_status ys_builtin_format(const char *name, bool *is_json) YS_MUST_CHECK;
 

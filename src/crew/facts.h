@@ -259,7 +259,8 @@ struct ys_facts_self_report {
     const char *untimed;                   /* why it cannot tell the times of its steps; NULL: it did not say */
     const char *exchange;                  /* how its ranks exchange gradients, a word of docs/protocol.md */
     int64_t exchange_bytes;
-    bool has_graph; /* what it loaded is no weights alone */
+    int64_t download_code_bytes, download_model_bytes; /* that a page had fetched */
+    bool has_graph;                                    /* what it loaded is no weights alone */
 };
 
 /** Of a run that shared its time with others (run/turns.h). */

@@ -412,6 +412,8 @@ void ys_facts_derive(struct ys_facts *facts)
         .untimed = ys_json_get_text(opened, "untimed", NULL),
         .exchange = ys_json_get_text(opened, "exchange", NULL),
         .exchange_bytes = ys_json_get_int(opened, "exchange_bytes", YS_FIELD_NONE),
+        .download_code_bytes = ys_json_get_int(opened, "download_code_bytes", YS_FIELD_NONE),
+        .download_model_bytes = ys_json_get_int(opened, "download_model_bytes", YS_FIELD_NONE),
     };
     facts->times.paused_ns = 0;
     for (size_t i = 0; i < ys_json_size(pauses); i++) {

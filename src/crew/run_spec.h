@@ -93,8 +93,9 @@ struct ys_run_spec {
 /** What a run leaves behind.
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
- * latency_ns of requests (whose blocks are messages) and of an attack's questions (of which each is a block, and has
- * its latency from question to answer), request_first request_sent_ns request_done_ns of questions (what was asked for,
+ * latency_ns of requests (whose blocks are messages; latency_group of each message whose requests were timed together,
+ * so many at most) and of an attack's questions (of which each is a block, and has its latency from question to
+ * answer), request_first request_sent_ns request_done_ns of questions (what was asked for,
  * from its first step on, and when by yardstick's clock; of a run by turns also request_cycle, request_settles,
  * request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads
  * sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to other ranks), block_exchange_ns

@@ -259,6 +259,19 @@ static ys_status check_latencies(const struct ys_run *run, const ys_json *latenc
     return YS_OK;
 }
 
+/** How many requests were timed together. The pieces of such a request would be nobody's. */
+static ys_status check_group(const struct ys_run *run, const struct ys_message *message)
+{
+    const int64_t group = message->latencies.group;
+    const int64_t most = ys_plan_has_prompt(run->spec->plan) ? 1 : message->latencies.count;
+    if (group < 0 || (group >= 1 && group <= most))
+        return YS_OK;
+    return ys_fail(YS_EPROTOCOL,
+                   "the message from request %" PRId64 " has requests that were timed %" PRId64
+                   " together; 1 to %" PRId64 " can be",
+                   run->next_step, group, most);
+}
+
 /** Whether `list` has `count` numbers of nanoseconds. */
 static bool are_spans(const ys_json *list, int64_t count)
 {
@@ -316,8 +329,11 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     YS_TRY(check_requests(run, message.latencies.first, count, latencies));
     YS_TRY(check_times(run, start_ns, end_ns));
     YS_TRY(check_latencies(run, latencies, end_ns - start_ns));
+    YS_TRY(check_group(run, &message));
     if (ys_plan_has_prompt(run->spec->plan))
         YS_TRY(take_pieces(run, &message));
+    if (message.latencies.group > 1)
+        ys_series_add_int(run->series, "latency_group", message.latencies.group);
     keep_span(run, count, start_ns, end_ns);
     for (size_t i = 0; i < (size_t)count; i++)
         ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0));

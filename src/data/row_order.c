@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void draw_epoch(uint64_t seed, int64_t epoch, uint32_t *rows, size_t n)
@@ -59,8 +60,26 @@ static void fill_streams(uint32_t *rows, int64_t batches, int64_t batch)
             rows[b * batch + r] = (uint32_t)(r * batches + b);
 }
 
-ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t n, int64_t batch, int64_t steps,
-                         const double *lr, char hash[65])
+static int by_row(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void ys_order_kept(uint64_t seed, int64_t n, int64_t kept, uint32_t *rows)
+{
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, "tune.rows");
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = (uint32_t)i;
+    ys_rng_shuffle(&rng, rows, (size_t)n);
+    qsort(rows, (size_t)kept, sizeof *rows, by_row);
+    qsort(rows + kept, (size_t)(n - kept), sizeof *rows, by_row);
+}
+
+/* `among`: the n rows that there are, NULL: 0 to n - 1. */
+static ys_status write_order(const char *path, uint64_t seed, bool streams, const uint32_t *among, int64_t n,
+                             int64_t batch, int64_t steps, const double *lr, char hash[65])
 {
     if (n < 1 || batch < 1 || steps < 1 || n > UINT32_MAX)
         return ys_fail(YS_EINVAL, "%lld rows in batches of %lld for %lld steps: each must be at least 1", (long long)n,
@@ -83,12 +102,30 @@ ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t 
         epochs[step] = (uint32_t)(step / batches);
         memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);
     }
+    for (int64_t i = 0; among && i < steps * batch; i++)
+        order[i] = among[order[i]];
     ys_status status = ys_order_save(path, order, epochs, batch, steps, lr);
     if (status == YS_OK)
         hash_order(order, steps * batch, lr, steps, hash);
     ys_free(epochs);
     ys_free(rows);
     ys_free(order);
+    return status;
+}
+
+ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t n, int64_t batch, int64_t steps,
+                         const double *lr, char hash[65])
+{
+    return write_order(path, seed, streams, NULL, n, batch, steps, lr, hash);
+}
+
+ys_status ys_order_write_kept(const char *path, uint64_t seed, int64_t kept, int64_t n, int64_t batch, int64_t steps,
+                              const double *lr, char hash[65])
+{
+    uint32_t *rows = ys_alloc((size_t)n, sizeof *rows);
+    ys_order_kept(seed, n, kept, rows);
+    ys_status status = write_order(path, seed, false, rows + kept, n - kept, batch, steps, lr, hash);
+    ys_free(rows);
     return status;
 }
 

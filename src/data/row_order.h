@@ -21,6 +21,13 @@
 ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t n, int64_t batch, int64_t steps,
                          const double *lr, char hash[65]) YS_MUST_CHECK;
 
+/** Which `kept` of `n` rows are kept from training, drawn from the stream (seed, "tune.rows"): rows[0 .. kept - 1]
+ * [out], ascending; behind them the others, ascending. 0 <= kept <= n < 2^32. */
+void ys_order_kept(uint64_t seed, int64_t n, int64_t kept, uint32_t *rows);
+/** As ys_order_write(), of the n - kept rows that are not kept from training: epochs permute these. */
+ys_status ys_order_write_kept(const char *path, uint64_t seed, int64_t kept, int64_t n, int64_t batch, int64_t steps,
+                              const double *lr, char hash[65]) YS_MUST_CHECK;
+
 /** Writes a given order, [steps, batch], with its `steps` epochs (NULL: all of them the first, 0) and learning rates,
  * in the same form. Rows are not checked. */
 ys_status ys_order_save(const char *path, const uint32_t *order, const uint32_t *epochs, int64_t batch, int64_t steps,

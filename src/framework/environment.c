@@ -137,8 +137,8 @@ char *ys_environments_dir(void)
 /* What a page's script is run by. */
 static char *find_bridge(void)
 {
-    char *bridge = ys_find_support("yardstick-browser");
-    return bridge ? bridge : ys_strdup("yardstick-browser");
+    char *bridge = ys_find_support(YS_BRIDGE);
+    return bridge ? bridge : ys_strdup(YS_BRIDGE);
 }
 
 void ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)

@@ -17,6 +17,9 @@
 #include "base/hash.h"
 #include "framework/recipe.h"
 
+/** The program that runs a page's script. */
+#define YS_BRIDGE "yardstick-browser"
+
 struct ys_environment {
     char *folder;      /* envs/NAME@VERSION */
     char *interpreter; /* what runs the adapter's file: the environment's Python, or what the user named; exists only

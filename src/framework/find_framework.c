@@ -82,6 +82,30 @@ static char *take_word(const char **at)
     return word;
 }
 
+/* A page needs what shows it. */
+static void need_browser(struct ys_framework *framework)
+{
+    char *browser = ys_find_browser();
+    if (!browser) {
+        framework->state = YS_FRAMEWORK_MISSING;
+        framework->reason = ys_strdup("no browser is on PATH: install the package chromium");
+    }
+    ys_free(browser);
+}
+
+/* What yardstick's Makefile makes for a program counts as its code does. */
+static void need_made(struct ys_framework *framework, const struct ys_recipe *recipe, struct ys_buf *closure)
+{
+    char *made = ys_path_join(recipe->folder, recipe->made);
+    ys_closure_mix_file(closure, made);
+    if (!ys_fs_exists(made)) {
+        framework->state = YS_FRAMEWORK_MISSING;
+        framework->reason = ys_format("what `make %s` makes, %s, is not there", recipe->make, made);
+        framework->command = ys_format("yardstick install %s", recipe->name);
+    }
+    ys_free(made);
+}
+
 #define MAX_WORDS 32
 
 static ys_status use_program(struct ys_framework *framework, const struct ys_recipe *recipe, struct ys_buf *closure)
@@ -100,10 +124,15 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         else
             ys_closure_mix_file(closure, framework->argv[count++]);
     }
-    if (ys_fs_is_executable(framework->argv[0]))
+    if (!ys_fs_is_executable(framework->argv[0])) {
+        framework->state = YS_FRAMEWORK_MISSING;
+        framework->reason = ys_format("its program %s is not there or may not be executed", framework->argv[0]);
         return YS_OK;
-    framework->state = YS_FRAMEWORK_MISSING;
-    framework->reason = ys_format("its program %s is not there or may not be executed", framework->argv[0]);
+    }
+    if (recipe->make)
+        need_made(framework, recipe, closure);
+    if (framework->state == YS_FRAMEWORK_READY && strcmp(ys_path_base(framework->argv[0]), YS_BRIDGE) == 0)
+        need_browser(framework);
     return YS_OK;
 }
 
@@ -116,17 +145,6 @@ static void not_ready(struct ys_framework *framework, const struct ys_environmen
     framework->reason = ys_strdup(environment->reason);
     framework->command = ys_format("yardstick install %s%s%s%s", home->name, newest ? "" : "@", newest ? "" : version,
                                    home->get ? " --from=PROGRAM" : "");
-}
-
-/* A page needs what shows it. */
-static void need_browser(struct ys_framework *framework)
-{
-    char *browser = ys_find_browser();
-    if (!browser) {
-        framework->state = YS_FRAMEWORK_MISSING;
-        framework->reason = ys_strdup("no browser is on PATH: install the package chromium");
-    }
-    ys_free(browser);
 }
 
 static void start_with(struct ys_framework *framework, const char *interpreter, const char *adapter)

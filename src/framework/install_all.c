@@ -4,6 +4,7 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process/child.h"
 #include "base/size_text.h"
 #include "base/stop.h"
 #include "framework/env_files.h"
@@ -102,12 +103,37 @@ static ys_status check_shared(const char *spec, const struct ys_recipe *recipe, 
     return status;
 }
 
+/* What yardstick's own Makefile makes for a program, where its sources are. */
+static ys_status make_own(const struct ys_recipe *recipe)
+{
+    char *makefile = ys_find_support("Makefile"), *folder = makefile ? ys_path_dir(makefile) : NULL;
+    const char *argv[] = {"make", "-C", folder, recipe->make, NULL};
+    const struct ys_child_options options = {0};
+    struct ys_buf said = {0};
+    int code = 1;
+    ys_free(makefile);
+    if (!folder)
+        return ys_fail(YS_EUNSUPPORTED, "it is made of yardstick's sources, which are not here: run `make %s` there",
+                       recipe->make);
+    ys_log_info("making %s: make -C %s %s", recipe->title, folder, recipe->make);
+    ys_status status = ys_child_run(argv, &options, &said, &code);
+    if (status == YS_OK && code != 0)
+        status = ys_fail(YS_EIO, "`make -C %s %s` ended with %d", folder, recipe->make, code);
+    if (status == YS_OK && said.size)
+        ys_log_info("%s", ys_child_last_line(said.data));
+    ys_buf_free(&said);
+    ys_free(folder);
+    return status;
+}
+
 static ys_status find_and_install(const char *spec, const char *const *recipe_dirs, bool repair, bool anywhere)
 {
     struct ys_recipe *recipe = NULL;
     const char *version = NULL;
     ys_status status = find_recipe(spec, recipe_dirs, &recipe, &version);
-    if (status == YS_OK && recipe->program)
+    if (status == YS_OK && recipe->make)
+        status = make_own(recipe);
+    else if (status == YS_OK && recipe->program)
         ys_log_info("%s needs no installation", recipe->name);
     else if (status == YS_OK && recipe->uses)
         status = check_shared(spec, recipe, recipe_dirs);

@@ -28,10 +28,10 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,      recipe->folder,    recipe->text,   recipe->name,     recipe->title,
-                     recipe->program,   recipe->adapter,   recipe->uses,   recipe->python,   recipe->requirements,
-                     recipe->index,     recipe->get,       recipe->limits, recipe->unpinned, recipe->resolved,
-                     recipe->elsewhere, recipe->converter, recipe->convert};
+    char *texts[] = {recipe->path,      recipe->folder,    recipe->text,    recipe->name,     recipe->title,
+                     recipe->program,   recipe->adapter,   recipe->uses,    recipe->python,   recipe->requirements,
+                     recipe->index,     recipe->get,       recipe->limits,  recipe->unpinned, recipe->resolved,
+                     recipe->elsewhere, recipe->converter, recipe->convert, recipe->make,     recipe->made};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -156,11 +156,23 @@ static ys_status set_kind(struct ys_recipe *recipe, const struct ys_ini_entry *e
                            : ys_ini_fail(&entry->value_place, "kind = %s: write tool, or leave it away", entry->value);
 }
 
-static const char *const keys[] = {"name",     "title",        "program",  "adapter",      "uses",   "versions",
-                                   "python",   "requirements", "index",    "get",          "limits", "download",
-                                   "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
-                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
-                                   "forms",    "converter",    "convert",  "tune.KNOB",    "npm",    NULL};
+/* make = TARGET FILE */
+static ys_status set_make(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    const size_t length = strcspn(entry->value, " ");
+    const char *file = entry->value + length + strspn(entry->value + length, " ");
+    if (!*file)
+        return ys_ini_fail(&entry->value_place, "make = %s: write TARGET FILE", entry->value);
+    recipe->make = ys_strndup(entry->value, length);
+    recipe->made = ys_strdup(file);
+    return YS_OK;
+}
+
+static const char *const keys[] = {
+    "name",  "title",     "program",  "adapter",      "uses",     "versions",  "python", "requirements",
+    "index", "get",       "limits",   "download",     "disk",     "no_work",   "double", "model_format",
+    "modes", "env.NAME",  "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere", "also",   "kind",
+    "forms", "converter", "convert",  "tune.KNOB",    "npm",      "make",      NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -228,6 +240,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         return set_modes(recipe, entry);
     if (strcmp(entry->key, "kind") == 0)
         return set_kind(recipe, entry);
+    if (strcmp(entry->key, "make") == 0)
+        return set_make(recipe, entry);
     if (strncmp(entry->key, "opt.", 4) == 0)
         return set_option(recipe->options, entry);
     if (strncmp(entry->key, "own.", 4) == 0)
@@ -326,6 +340,9 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);
     YS_TRY(check_uses(recipe));
+    if (recipe->make && !recipe->program)
+        return ys_fail(YS_EFORMAT, "%s: make = %s %s goes with program = EXECUTABLE", recipe->path, recipe->make,
+                       recipe->made);
     if (!recipe->converter != !recipe->convert || (recipe->convert && (recipe->program || recipe->reads_onnx)))
         return ys_fail(YS_EFORMAT,
                        "%s: converter = RECIPE and convert = FILE.py belong together, to an adapter that reads no ONNX",

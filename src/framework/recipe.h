@@ -15,6 +15,8 @@ struct ys_recipe {
     char **also;        /* what else people call it, ended by NULL; NULL: nothing */
     char *program;      /* an executable and its arguments, for adapters that need no environment; NULL otherwise */
     char *adapter;      /* a file that the environment's interpreter runs, or a page's script; NULL otherwise */
+    char *make;         /* of a program: the target of yardstick's own Makefile that makes what it needs, */
+    char *made;         /* and that file, relative to the recipe's folder; NULL: it needs nothing */
     char *uses;         /* name of another recipe whose environment the adapter runs in; NULL: its own */
     char **versions;    /* newest first, ended by NULL; at least one entry ("" for a program without) */
     char *python;       /* "3.11": the version an environment is made with; space-separated when several will do */

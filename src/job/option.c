@@ -195,6 +195,10 @@ static const struct ys_option options[] = {
     {"until", YS_OPTION_WORK, YS_OPTION_GOAL, .mode = "train", .axis = true, .none = "none",
      .help = "end where the weights of a checkpoint (eval_every, which it needs) are worth so much on the test rows; steps or "
              "epochs are then the limit, over which a schedule is laid, and a run that gets there without is not_converged"},
+    {"tune.rows", YS_OPTION_WORK, YS_OPTION_SHARE, .mode = "train", .axis = true, .low = 0, .above_low = true, .high = 0.5,
+     .none = "none",
+     .help = "share of the training rows, drawn with the seed, that is kept from training and evaluated in the place of the "
+             "test rows: those stay unseen while settings are chosen"},
     {"attack", YS_OPTION_WORK, YS_OPTION_ATTACK, .none = "none",
      .help = "what trained weights have to withstand: where an EPS stands no pixel changes by more than it, of [0, 1] before the "
              "network's own normalize; deepfool, cw and ddn look for the smallest change (L2), jsma for the fewest pixels; corruptions are noise, blur, "

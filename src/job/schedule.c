@@ -142,9 +142,16 @@ static int64_t number_of(int64_t value)
     return value == YS_FIELD_NONE ? 0 : value;
 }
 
+int64_t ys_job_kept_rows(const struct ys_trial_settings *keys, int64_t train_count)
+{
+    const bool trains = ys_mode_of(keys->mode)->trains && !isnan(keys->tune_rows);
+    return trains ? (int64_t)ceil(keys->tune_rows * (double)train_count) : 0;
+}
+
 ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps)
 {
     int64_t batch = ys_settings_rows(keys), wanted = number_of(keys->steps), requests = number_of(keys->requests);
+    train_count -= ys_job_kept_rows(keys, train_count);
     if (batch < 1 || batch > train_count)
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);

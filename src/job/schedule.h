@@ -45,11 +45,14 @@ ys_status ys_schedule_fill(const struct ys_trial_settings *keys, int64_t total, 
  */
 ys_status ys_schedule_check(const struct ys_trial_settings *keys, int64_t total) YS_MUST_CHECK;
 
+/** Of `train_count` training rows those that are kept from training (tune.rows): at least one, and 0 without it. */
+int64_t ys_job_kept_rows(const struct ys_trial_settings *keys, int64_t train_count);
+
 /** The number of batches that a trial's order needs. Training: its steps, keys.steps or keys.epochs times
  * floor(train_count / keys.batch). mode = infer: keys.requests, or as many as one pass over the data has where that is
  * less: requests go round the order, so no row comes again before all others have come. `train_count` is the number of
- * training rows. YS_EINVAL: the batch is larger than the data, or more than 1e9 steps or YS_ORDER_MAX_ROWS rows come
- * out. */
+ * training rows, of which those that are kept from training do not count. YS_EINVAL: the batch is larger than the data,
+ * or more than 1e9 steps or YS_ORDER_MAX_ROWS rows come out. */
 ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps) YS_MUST_CHECK;
 
 #endif

@@ -104,6 +104,8 @@ static const struct ys_field fields[] = {
     KEY(eval_every, YS_FIELD_INT, "steps", YS_FIELD_NULL, "between two evaluations; null: at the end alone"),
     {"until", YS_FIELD_TEXT, offsetof(struct ys_trial_settings, until), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "what a checkpoint's weights have to be worth so that the run ends; null: it does all of its steps"},
+    {"tune.rows", YS_FIELD_REAL, offsetof(struct ys_trial_settings, tune_rows), "1", YS_FIELD_LATER | YS_FIELD_NULL,
+     "share of the training rows that is kept from training and evaluated; null: the test rows are"},
     KEY(attack, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what the weights have to withstand; null: nothing"),
     ATTACK_KEY(rows, YS_FIELD_INT, "rows", "test rows that are attacked; null where nothing attacks, as the next ones"),
     ATTACK_KEY(restarts, YS_FIELD_INT, "1", "how often pgd begins anew"),

@@ -73,6 +73,7 @@ struct ys_trial_settings {
     int64_t quant_rows;
     int64_t eval_every;
     char *until;                          /* a target (job/goal.h); NULL: all steps are done */
+    double tune_rows;                     /* key "tune.rows": share of the training rows; none: the test rows */
     char *attack;                         /* words apart by blanks, each with all its numbers (robust/attack.h) */
     int64_t attack_rows, attack_restarts; /* keys "attack.rows" ...; none where nothing attacks, as the next one */
     char *attack_curve;                   /* numbers apart by blanks */

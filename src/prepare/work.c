@@ -12,11 +12,13 @@
 #include "job/optimizer.h"
 #include "job/schedule.h"
 #include "onnx/read/onnx_read.h"
+#include "prepare/tune_rows.h"
 #include "probe/host.h"
 #include "protocol/batch_ring.h"
 #include "yardstick/protocol.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORK_VERSION 3 /* part of the keys: raise it when the same inputs would give other files */
@@ -397,6 +399,8 @@ ys_status ys_work_resolve(struct ys_trial *trial)
     YS_TRY(check_input(&trial->record.keys, trial->data));
     YS_TRY(ys_work_graph(trial, &graph));
     ys_status fits = check_padding(trial->data, graph);
+    if (fits == YS_OK)
+        fits = ys_tune_rows_check(&trial->record.keys, trial->data, graph->carries_state);
     if (fits != YS_OK) {
         ys_graph_free(graph);
         return fits;
@@ -420,6 +424,7 @@ struct making {
     ys_json *json; /* of the graph */
     uint64_t seed;
     int64_t batch, steps; /* of the order */
+    int64_t kept;         /* training rows that are evaluated in the place of the test rows */
     double *lr;           /* [steps] */
 };
 
@@ -437,7 +442,10 @@ static void key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
     const struct ys_trial_settings *keys = &m->trial->record.keys;
     const struct ys_dataset *data = m->trial->data;
     /* The hash of images that are only listed is of their files, whatever rows are made of them. */
-    char *rows = ys_format("%s%s%s%s%s", is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "",
+    char kept[32] = "";
+    if (m->kept)
+        snprintf(kept, sizeof kept, "|kept %lld", (long long)m->kept);
+    char *rows = ys_format("%s%s%s%s%s%s", kept, is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "",
                            data->is_listed ? "|" : "", data->is_listed ? data->form : "",
                            keys->input_decode == YS_DECODE_REDUCED ? "|reduced" : "");
     char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s", WORK_VERSION, graph, data->train_hash,
@@ -469,7 +477,10 @@ static ys_status fill_files(void *context, const char *folder)
     char hash[YS_SHA256_TEXT];
     char *graph = ys_path_join(folder, "graph.json"), *order = ys_path_join(folder, "order.safetensors");
     ys_status status = ys_json_write(graph, m->json);
-    if (status == YS_OK)
+    if (status == YS_OK && m->kept)
+        status =
+            ys_order_write_kept(order, m->seed, m->kept, m->trial->data->train_count, m->batch, m->steps, m->lr, hash);
+    else if (status == YS_OK)
         status = ys_order_write(order, m->seed, m->graph->carries_state, m->trial->data->train_count, m->batch,
                                 m->steps, m->lr, hash);
     ys_free(graph);
@@ -513,10 +524,26 @@ static ys_status fill_tests(void *context, const char *folder)
     return status;
 }
 
+static ys_status fill_kept(void *context, const char *folder)
+{
+    const struct making *m = context;
+    const struct ys_dataset *data = m->trial->data;
+    char *path = ys_path_join(folder, TESTS);
+    ys_status status = ys_tune_rows_write(data->train_path, m->seed, data->train_count, m->kept, path);
+    ys_free(path);
+    return status;
+}
+
 static ys_status shelve_tests(struct making *m, struct ys_work *work)
 {
     const struct ys_trial_settings *keys = &m->trial->record.keys;
     char key[YS_SHA256_TEXT];
+    if (m->kept) {
+        hash_text(ys_format("kept|%d|%s|%llu|%lld", WORK_VERSION, m->trial->data->train_hash,
+                            (unsigned long long)m->seed, (long long)m->kept),
+                  key);
+        return ys_work_shelve(key, fill_kept, m, &work->tests);
+    }
     if (!is_reformed(keys))
         return YS_OK;
     hash_text(ys_format("tests|%d|%s|%s|%lld|%d", WORK_VERSION, m->trial->data->test_hash,
@@ -557,6 +584,7 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
         .seed = seed,
         .batch = ys_settings_rows(&trial->record.keys),
         .steps = trial->steps > least_steps ? trial->steps : least_steps,
+        .kept = ys_job_kept_rows(&trial->record.keys, trial->data->train_count),
     };
     m.lr = ys_alloc((size_t)m.steps, sizeof *m.lr);
     ys_status status = ys_schedule_fill(&trial->record.keys, trial->steps, m.steps, m.lr);

@@ -388,8 +388,10 @@ static void say_soonest(struct ys_buf *out, const struct ys_view *view)
     size_t known = 0;
     for (size_t i = 0; i < view->count; i++) {
         const double wait_s = ys_view_number(&view->trials[i], "latency_p50_s");
-        if (!ys_view_counts(&view->trials[i]) || !isfinite(wait_s))
+        if (!ys_view_counts(&view->trials[i]))
             continue;
+        if (!isfinite(wait_s)) /* its requests were timed together: nobody knows which is the soonest */
+            return;
         known++;
         if (!soonest || wait_s < ys_view_number(soonest, "latency_p50_s"))
             soonest = &view->trials[i];

@@ -139,6 +139,13 @@ static ys_status check_weights(struct trial_run *one, struct ys_facts *facts)
                                &facts->evaluation);
 }
 
+/* A run whose weights nobody looked at says too little to be one: `resume` makes it again. */
+static void cancel_unchecked(struct ys_facts *facts)
+{
+    facts->status = YS_RUN_CANCELLED;
+    ys_set_text(&facts->message, "the evaluation of its weights was interrupted");
+}
+
 static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
 {
     struct ys_trial *trial = one->trial;
@@ -153,6 +160,8 @@ static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
     const ys_status status = check_weights(one, facts);
     if (one->until)
         ys_until_conclude(one->until, status == YS_OK, facts);
+    if (status == YS_EINTR && facts->status == YS_RUN_OK)
+        cancel_unchecked(facts);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "graph/compose.h"
 #include "graph/op.h"
 #include "job/goal.h"
+#include "job/schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 static const struct ys_field checked[] = {
     COMMON,
     FIELD(until, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "target of its runs; where there is one"),
+    FIELD(kept_rows, YS_FIELD_INT, "rows", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+          "training rows that are evaluated in the place of the test rows (tune.rows)"),
     FIELD(looks, YS_FIELD_INT, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "evaluations of such a run, at most"),
     FIELD(schedule, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
           "of such a run, laid over all its steps; absent where it is constant"),
@@ -148,6 +151,12 @@ static void add_target(const struct ys_trial_settings *keys, struct ys_listing_t
         line->schedule = ys_strdup(keys->schedule);
 }
 
+static int64_t kept_rows(const struct ys_trial *trial)
+{
+    const int64_t kept = trial->data ? ys_job_kept_rows(&trial->record.keys, trial->data->train_count) : 0;
+    return kept ? kept : YS_FIELD_NONE;
+}
+
 void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line)
 {
     const int64_t requests = ys_trial_requests(trial);
@@ -167,6 +176,7 @@ void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, st
         .command = copy_of(trial->record.command),
         .steps = requests ? YS_FIELD_NONE : trial->steps,
         .requests = requests ? requests : YS_FIELD_NONE,
+        .kept_rows = kept_rows(trial),
         .looks = ys_trial_looks(trial),
         .known = YS_NAME_NONE,
         .run_s = NAN,

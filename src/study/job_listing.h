@@ -17,6 +17,7 @@ struct ys_listing_trial {
     int64_t steps;      /* of a training, else YS_FIELD_NONE */
     int64_t requests;   /* of mode infer, likewise */
     char *until;        /* target of its runs, "accuracy >= 98 %"; NULL: they do all steps */
+    int64_t kept_rows;  /* training rows that are evaluated in the place of the test rows; none: YS_FIELD_NONE */
     int64_t looks;      /* evaluations of a run with a target, at most; else YS_FIELD_NONE */
     char *schedule;     /* of such a run, laid over all steps; NULL: constant */
     int known;          /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */

@@ -153,6 +153,18 @@ class BrokenEngine(Case):
         self.assertIsNone(trials[0]["metrics"]["accuracy"]["value"])
         self.assertIn("could not be evaluated", err)
 
+    def test_a_training_that_is_interrupted_while_it_is_evaluated_is_no_run_that_is_ok(self):
+        at = os.path.join(self.bin, "at")
+        self.breaks("[ \"$1\" = evaluate ] && touch %s && sleep 300" % shlex.quote(at))
+        process = self.start("run", *MLP, "--steps=20", "--repeat=1", env=self.surroundings())
+        self.wait_until(lambda: os.path.exists(at), process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        run, = [json.loads(line) for line in self.yardstick("export", "last")[0].splitlines() if '"type":"run"' in line]
+        self.assertEqual((run["facts"]["status"], run["facts"]["message"]),
+                         ("cancelled", "the evaluation of its weights was interrupted"))
+
     def test_a_check_of_a_run_that_breaks_off_is_made_again_and_then_missing(self):
         """Once it is proven the engine starts for the run, and then for what checks it."""
         last = os.path.join(self.bin, "last")

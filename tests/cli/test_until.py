@@ -127,6 +127,16 @@ class Until(Case):
             self.assertRegex(err, r"warning: the weights in \S*/step-%d.safetensors could not be evaluated: " % step)
         self.assertIsNone(run["facts"]["target"]["best"])
 
+    def test_rows_kept_from_training_are_judged_in_the_place_of_the_test_rows(self):
+        kept, none = self.run_study("[a]", "steps = 40", "eval_every = 8", "until = accuracy >= 40 %", "tune.rows = {10%, none}")
+        count = [run["facts"]["evaluation"]["count"] for run in (kept, none)]
+        self.assertEqual(count, [384, 1000])  # digits: 3840 rows to train on, 1000 to test on
+        for look in kept["facts"]["checkpoints"]:
+            self.assertEqual(look["evaluation"]["count"], 384)
+        err = self.yardstick("run", self.study(*WORK, "[a]", "steps = 40", "tune.rows = 10%", "input = own", "framework = builtin",
+                                               head=HEAD % 1), code=2)[1]
+        self.assertIn("tune.rows: the training rows of digits are read by the framework's own loader (input = own)", err)
+
     def test_check_says_what_it_does(self):
         out = self.yardstick("check", self.study(*WORK, "[a]", "steps = 40", "eval_every = 8", "schedule = cosine",
                                                  "until = accuracy >= 98 %", head=HEAD % 1))[0]

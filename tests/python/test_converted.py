@@ -63,5 +63,13 @@ class LiteRT(Converted, Case):
         return driver.load("litert").LiteRT()
 
 
+@unittest.skipUnless(there("executorch"), "ExecuTorch is not installed: yardstick install executorch")
+class ExecuTorch(Converted, Case):
+    tool, script = "executorch-converter", "executorch_convert.py"
+
+    def adapter(self):
+        return driver.load("executorch").ExecuTorch()
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -23,7 +23,7 @@ SCRIPTS = {"tensorflow": "tensorflow1.py" if VERSION.startswith("1.") else "tens
 SCRIPT = SCRIPTS.get(NAME, NAME + ".py")
 PYTHON = os.environ.get("YARDSTICK_TEST_INTERPRETER", sys.executable)
 if PYTHON == sys.executable:
-    driver.require({"pytorch": "torch"}.get(NAME, NAME), NAME)
+    driver.require({"pytorch": "torch", "mnn": "MNN"}.get(NAME, NAME), NAME)
 
 
 class Forms(unittest.TestCase):

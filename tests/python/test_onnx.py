@@ -1,8 +1,7 @@
 """The ONNX files that yardstick writes, by what others make of them: the checker and the reference evaluator of the package
-`onnx` (in double, against the oracle), and the adapters of ONNX Runtime and OpenVINO; with them that of ncnn, which only
-answers requests too. Each part skips where its package is not installed."""
+`onnx` (in double, against the oracle), and the adapters of ONNX Runtime and OpenVINO; with them those of ncnn and MNN, which
+only answer requests too. Each part skips where its package is not installed."""
 
-import importlib.util
 import json
 import math
 import os
@@ -30,11 +29,7 @@ BOUND, NARROW_BOUND = 1e-11, 1e-6
 # layers: some hundreds. Any mistake moves logits by 1e-2 of them or more.
 SINGLE_BOUND = 1e-4
 
-
-def there(name):
-    """Whether there is such a package; an adapter of its name is none."""
-    found = importlib.util.find_spec(name)
-    return found is not None and os.path.dirname(found.origin) != driver.ADAPTERS
+there = driver.is_installed
 
 
 def yardstick(*arguments):
@@ -304,6 +299,30 @@ class Ncnn(Adapters, Case):
         reply = program.ask("open", plan=network.plan())
         self.assertEqual((reply["type"], reply["code"]), ("error", "build_failed"), reply)
         self.assertIn("model.bin", reply["message"])
+
+
+@unittest.skipUnless(there("MNN"), "MNN is not installed: yardstick install mnn")
+class Mnn(Adapters, Case):
+    def adapter(self):
+        return driver.load("mnn").Mnn()
+
+    def test_what_mnn_computes_otherwise_is_refused_by_name(self):
+        for model, what in ("check_maxpool_dilated", "dilation"), ("check_MaxPool", "other padding at one side"), ("check_AveragePool", "does not count"):
+            with self.subTest(model):
+                self.assertIn(what, self.refused(self.network(model, "f32")))
+
+    def test_another_precision_and_what_is_merged_are_deviations(self):
+        for model, options, deviations in (("lenet", {}, []), ("lenet", {"precision": "low"}, ["precision: low"]),
+                                           ("check_BatchNormalization", {}, ["16 of 32 parameters merged into others"])):
+            with self.subTest(model, **options):
+                reply = self.start().need("opened", "open", plan=self.network(model, "f32").plan(options=options))
+                self.assertEqual(reply["deviations"], deviations)
+
+    def test_groups_of_convolutions_are_those_of_the_oracle(self):
+        network, adapter = self.network("check_Conv", "f32"), self.start()
+        adapter.need("opened", "open", plan=network.plan())
+        found = adapter.tensors("forward", batch=0, mode="eval")["logits"]
+        self.assertLess(error(found, network.oracle()["logits"]), 2 ** -20)
 
 
 def spoil(folder):

@@ -273,12 +273,16 @@ static void print_not_due(const struct ys_listing_trial *trial, struct ys_buf *o
 
 static void print_target(const struct ys_listing_trial *trial, struct ys_buf *out)
 {
+    char rows[80] = "the test rows";
+    if (trial->kept_rows != YS_FIELD_NONE)
+        snprintf(rows, sizeof rows, "%lld rows that are kept from training", (long long)trial->kept_rows);
+    if (!trial->until && trial->kept_rows != YS_FIELD_NONE)
+        ys_command_wrap(out, 4, 8, "evaluated on %s, in the place of the test rows", rows);
     if (!trial->until)
         return;
     ys_command_wrap(out, 4, 8,
-                    "until %s on the test rows: its weights are evaluated at most %s a run, which stands "
-                    "still meanwhile",
-                    trial->until, ys_label_plural(trial->looks, "time").text);
+                    "until %s on %s: its weights are evaluated at most %s a run, which stands still meanwhile",
+                    trial->until, rows, ys_label_plural(trial->looks, "time").text);
     if (trial->schedule)
         ys_command_wrap(out, 4, 8, "schedule = %s is laid over all %lld steps, wherever the run ends", trial->schedule,
                         (long long)trial->steps);

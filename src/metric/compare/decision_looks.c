@@ -2,6 +2,7 @@
 
 #include "store/stored_study.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool decides(const struct ys_metric_view *view)
@@ -30,6 +31,18 @@ size_t ys_moments_looks(const struct ys_metric_view *view, struct ys_look looks[
     return decides(view) ? ys_looks(most_of(view), looks) : 0;
 }
 
+/* Whether a trial's requests were timed together, so that it has a mean and no median. */
+static bool has_mean_alone(const struct ys_metric_view_trial *trial)
+{
+    const int mean = ys_compared_place("rate_per_s"), median = ys_compared_place("latency_p50_s");
+    if (!ys_mode_of(trial->record->keys.mode)->answers)
+        return false;
+    for (size_t i = 0; i < trial->run_count; i++)
+        if (trial->runs[i].ok && isfinite(trial->runs[i].compared[mean]) && isnan(trial->runs[i].compared[median]))
+            return true;
+    return false;
+}
+
 struct ys_moments ys_moments_of(const struct ys_metric_view *view)
 {
     struct ys_look looks[YS_LOOKS_MOST];
@@ -39,6 +52,9 @@ struct ys_moments ys_moments_of(const struct ys_metric_view *view)
     const char *by = view->told.job.decide;
     if (by && ys_metric_find(by))
         moments.metric = ys_compared_place(by);
+    for (size_t i = 0; moments.metric < 0 && i < view->trial_count; i++)
+        if (has_mean_alone(&view->trials[i]))
+            moments.metric = ys_compared_place("rate_per_s");
     moments.decides = true;
     moments.count = 0;
     const int64_t complete = complete_rounds(view);

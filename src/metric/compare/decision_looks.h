@@ -15,7 +15,8 @@ struct ys_moments {
     struct ys_moment items[YS_LOOKS_MOST];
     size_t count; /* at least one */
     bool decides; /* the rounds go on until comparisons are decided */
-    int metric;   /* of ys_compared, by which; -1: by latency of trials that infer, by speed of others */
+    int metric;   /* of ys_compared, by which; -1: by latency of trials that infer, by speed of others. Where the
+                     requests of a trial were timed together it is the speed of all */
 };
 
 /** The looks that were reached and, where complete rounds lie behind the last of them, these as if the next look were

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/json_builder.h"
+#include "metric/run/work_span.h"
 #include "stat/summary.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static void put_latency(ys_json *object, const struct ys_metric_view_run *run, c
 {
     const struct ys_series *latency = ys_series_find(series, "latency_ns");
     int64_t from = ys_metric_view_metric(run, "rate_per_s")->steady_from;
-    if (!latency || from < 0 || (size_t)from >= latency->count)
+    if (!latency || from < 0 || (size_t)from >= latency->count || ys_span_group(series) > 1)
         return;
     size_t count = latency->count - (size_t)from;
     double *sorted_s = ys_alloc(count, sizeof *sorted_s);

@@ -58,6 +58,7 @@ struct run_view {
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
     const struct ys_series *latency;                                    /* NULL in training */
     const struct ys_series *prompt, *token; /* of rows answered piece by piece: of each request, and of its tokens */
+    int64_t group;                          /* requests that were timed together, at most; 1: each was by itself */
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
                                  of requests a block is one of them */
     const char *blocks_wrong; /* why not; NULL */
@@ -177,6 +178,7 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     run->latency = ys_series_find(series, "latency_ns");
     run->prompt = ys_series_find(series, "prompt_ns");
     run->token = ys_series_find(series, "token_ns");
+    run->group = ys_span_group(series);
     if (run->mode->times_each) {
         view_requests(run);
         return;
@@ -372,17 +374,20 @@ static void put_latencies(struct run_view *run, const double *sorted_s, size_t c
         const char *name;
         double share;
         size_t least;
-    } percentiles[] = {{"latency_p50_s", 0.5, 1}, {"latency_p90_s", 0.9, 10}, {"latency_p99_s", 0.99, 100}};
-    char text[100];
+    } percentiles[] = {
+        {"latency_p50_s", 0.5, 1}, {"latency_p90_s", 0.9, 10}, {"latency_p99_s", 0.99, 100}, {"latency_max_s", 1, 1}};
+    char text[128];
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        const char *name = percentiles[i].name;
         snprintf(text, sizeof text, "%zu steady requests; this percentile needs %zu", count, percentiles[i].least);
-        if (count < percentiles[i].least)
-            put_missing(run, percentiles[i].name, text);
+        if (run->group > 1)
+            snprintf(text, sizeof text, "up to %" PRId64 " requests were timed together, for its clock is too coarse",
+                     run->group);
+        if (run->group > 1 || count < percentiles[i].least)
+            put_missing(run, name, text);
         else
-            mark_steady(run,
-                        put_value(run, percentiles[i].name, ys_stat_quantile(sorted_s, count, percentiles[i].share)));
+            mark_steady(run, put_value(run, name, ys_stat_quantile(sorted_s, count, percentiles[i].share)));
     }
-    mark_steady(run, put_value(run, "latency_max_s", sorted_s[count - 1]));
 }
 
 static const char *const no_prompt = "rows are answered whole: with `prompt` they are a prompt and tokens behind it";
@@ -458,7 +463,8 @@ static void put_windows(struct run_view *run, ys_json *rate)
     const struct ys_window_blocks after_first = {.count = run->blocks - 1,
                                                  .span_ns = run->spans + 1,
                                                  .steps = run->mode->times_each ? NULL : run->count->ints + 1,
-                                                 .latency_ns = run->mode->times_each ? run->latency->ints + 1 : NULL};
+                                                 .latency_ns =
+                                                     run->group > 1 || !run->latency ? NULL : run->latency->ints + 1};
     struct ys_steady steady = run->steady;
     steady.from--;
     if (rate)
@@ -682,38 +688,34 @@ static void put_resources(struct run_view *run)
         put_value(run, "cpu_per_wall", work_ns > 0 ? (double)(user_ns + system_ns) / (double)work_ns : NAN);
     }
     put_known(run, "threads_peak", number(observed->threads_peak), no_samples);
-    if (voluntary == UNKNOWN || involuntary == UNKNOWN)
-        put_missing(run, "context_switches", "the kernel's account of the run is missing");
-    else
-        put_value(run, "context_switches", (double)(voluntary + involuntary));
+    put_known(run, "context_switches",
+              voluntary == UNKNOWN || involuntary == UNKNOWN ? NAN : (double)(voluntary + involuntary),
+              "the kernel's account of the run is missing");
     put_resident(run, more);
     put_observation(run, usage, more);
-    if (harness_ns == UNKNOWN || lived_ns <= 0)
-        put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
-    else
-        put_value(run, "harness_cpu_share", (double)harness_ns / (double)lived_ns);
+    put_known(run, "harness_cpu_share",
+              harness_ns == UNKNOWN || lived_ns <= 0 ? NAN : (double)harness_ns / (double)lived_ns,
+              "yardstick did not count its own processor time");
 }
 
 static void put_feeder(struct run_view *run)
 {
     const struct ys_facts_feeder *feeder = run->facts->feeder;
     static const char *const in_file = "rows lie in a file: nobody fed the run";
-    if (!feeder || feeder->user_ns == UNKNOWN || feeder->system_ns == UNKNOWN)
-        put_missing(run, "feeder_cpu_s", in_file);
-    else
-        put_value(run, "feeder_cpu_s", (double)(feeder->user_ns + feeder->system_ns) / NS_PER_S);
+    const bool has_time = feeder && feeder->user_ns != UNKNOWN && feeder->system_ns != UNKNOWN;
+    put_known(run, "feeder_cpu_s", has_time ? (double)(feeder->user_ns + feeder->system_ns) / NS_PER_S : NAN, in_file);
     put_known(run, "feeder_rss_bytes", number(feeder ? feeder->peak_bytes : UNKNOWN), in_file);
 }
 
 static void put_model(struct run_view *run)
 {
     put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
-    if (multiply_adds(run) > 0)
-        put_value(run, "multiply_adds", (double)multiply_adds(run));
-    else
-        put_missing(run, "multiply_adds", "the multiply-adds of the model are not known");
+    put_known(run, "multiply_adds", multiply_adds(run) > 0 ? (double)multiply_adds(run) : NAN,
+              "the multiply-adds of the model are not known");
     put_known(run, "weights_bytes", number(run->facts->weights_bytes),
               "the size of the saved weights was not recorded");
+    put_known(run, "download_code_bytes", number(run->facts->said.download_code_bytes), "it runs in no page");
+    put_known(run, "download_model_bytes", number(run->facts->said.download_model_bytes), "it runs in no page");
 }
 
 /* What a model takes on disk and until it answers, of a session that loaded it. */

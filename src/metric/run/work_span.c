@@ -86,6 +86,15 @@ void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int6
     }
 }
 
+int64_t ys_span_group(const struct ys_series_set *series)
+{
+    const struct ys_series *group = ys_series_find(series, "latency_group");
+    int64_t most = 1;
+    for (size_t i = 0; group && i < group->count; i++)
+        most = group->ints[i] > most ? group->ints[i] : most;
+    return most;
+}
+
 /* What a process took over its blocks after the first. */
 static int64_t measure_process(const struct ys_series_set *series)
 {

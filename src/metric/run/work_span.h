@@ -14,6 +14,8 @@ void ys_span_of_blocks(const struct ys_series_set *series, size_t count, int64_t
 /** The requests of a run that infers, likewise: the latency of each, and its share of what its message took beside the
  * latencies. */
 void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int64_t *spans);
+/** How many requests were timed together, at most: above 1 none has a time of its own. */
+int64_t ys_span_group(const struct ys_series_set *series);
 
 /** Of several ranks the slowest, over its blocks after the first: none of them is done with a batch before it is. */
 void ys_span_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest);

@@ -108,6 +108,38 @@ static void what_cannot_be_is_refused(void)
     CHECK(ys_order_write(scratch("missing/folder"), 1, false, 10, 5, 1, rates, hash) == YS_EIO);
 }
 
-TAP_MAIN(TAP_CASE(each_epoch_takes_each_row_at_most_once), TAP_CASE(each_row_of_batches_is_a_stream),
-         TAP_CASE(the_order_is_the_same_on_every_machine), TAP_CASE(the_hash_is_of_order_and_rates),
-         TAP_CASE(fewer_steps_are_the_beginning_of_more), TAP_CASE(what_cannot_be_is_refused))
+static void rows_that_are_kept_are_in_no_step(void)
+{
+    char hash[65];
+    uint32_t kept[N], other[N];
+    bool seen[N] = {false};
+    struct ys_safetensors *file;
+    const char *path = scratch("kept");
+    ys_order_kept(5, N, 3, kept);
+    ys_order_kept(6, N, 3, other);
+    CHECK(memcmp(kept, other, sizeof kept) != 0);
+    for (int i = 0; i < N; i++) {
+        REQUIRE(kept[i] < N && !seen[kept[i]]);
+        seen[kept[i]] = true;
+        CHECK(i == 0 || i == 3 || kept[i - 1] < kept[i]);
+    }
+    REQUIRE(ys_order_write_kept(path, 5, 3, N, BATCH, STEPS, rates, hash) == YS_OK);
+    REQUIRE(ys_safetensors_open(path, &file) == YS_OK);
+    const uint32_t *rows = ys_safetensors_find(file, "order")->data;
+    for (int epoch = 0; epoch * 2 < STEPS; epoch++) { /* of floor(7 / 3) steps */
+        int times[N] = {0};
+        for (int i = epoch * 2 * BATCH; i < (epoch + 1) * 2 * BATCH; i++)
+            times[rows[i]]++;
+        for (int i = 0; i < N; i++)
+            CHECK(times[kept[i]] <= (i < 3 ? 0 : 1));
+    }
+    CHECK_INT(ys_order_epochs(file, STEPS)[2], 1);
+    ys_safetensors_close(file);
+    CHECK(ys_order_write_kept(path, 5, 8, N, BATCH, STEPS, rates, hash) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "a batch of 3 is larger than the data set, which has 2 rows");
+}
+
+TAP_MAIN(TAP_CASE(rows_that_are_kept_are_in_no_step), TAP_CASE(each_epoch_takes_each_row_at_most_once),
+         TAP_CASE(each_row_of_batches_is_a_stream), TAP_CASE(the_order_is_the_same_on_every_machine),
+         TAP_CASE(the_hash_is_of_order_and_rates), TAP_CASE(fewer_steps_are_the_beginning_of_more),
+         TAP_CASE(what_cannot_be_is_refused))

@@ -227,6 +227,25 @@ static void a_program_that_is_not_there_is_missing(void)
     ys_framework_free(framework);
 }
 
+static void a_program_is_missing_without_what_make_makes_for_it(void)
+{
+    struct ys_framework *before = NULL, *after = NULL, *changed = NULL;
+    scratch_write("recipes/page.recipe", "name = page\nprogram = /bin/sh\nmake = web page.wasm\n");
+    REQUIRE(ys_framework_find("page", dirs(), &before) == YS_OK);
+    CHECK_INT(before->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(before->reason, "what `make web` makes");
+    CHECK_TEXT(before->command, "yardstick install page");
+    scratch_write("recipes/page.wasm", "1");
+    REQUIRE(ys_framework_find("page", dirs(), &after) == YS_OK);
+    CHECK_INT(after->state, YS_FRAMEWORK_READY);
+    scratch_write("recipes/page.wasm", "2");
+    REQUIRE(ys_framework_find("page", dirs(), &changed) == YS_OK);
+    CHECK(strcmp(after->closure, changed->closure) != 0);
+    ys_framework_free(before);
+    ys_framework_free(after);
+    ys_framework_free(changed);
+}
+
 static void an_adapter_may_use_the_environment_of_another_recipe(void)
 {
     struct ys_framework *framework = NULL;
@@ -485,6 +504,7 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
          TAP_CASE(a_blank_behind_a_backslash_is_part_of_a_path),
          TAP_CASE(a_program_of_the_path_is_not_one_beside_yardstick), TAP_CASE(a_program_that_is_not_there_is_missing),
+         TAP_CASE(a_program_is_missing_without_what_make_makes_for_it),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
          TAP_CASE(one_that_the_user_builds_is_missing_until_its_program_is_named),
          TAP_CASE(one_that_the_user_builds_runs_by_the_program_he_named), TAP_CASE(a_program_cannot_stand_for_packages),

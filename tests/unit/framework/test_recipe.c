@@ -138,6 +138,8 @@ static void damaged_recipes_are_refused_with_the_place(void)
             "versions and get");
     refused("name = bad\nadapter = y.py\nget = build it\n", "versions and get");
     refused("name = bad\nprogram = x\nconverter = t\nconvert = c.py\n", "belong together");
+    refused("name = bad\nprogram = x\nmake = web\n", "make = web: write TARGET FILE");
+    refused("name = bad\nuses = other\nadapter = y.py\nmake = web a.wasm\n", "goes with program");
 }
 
 static void the_name_of_a_file_for_one_version_holds(void)

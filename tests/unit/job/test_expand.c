@@ -32,7 +32,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "norm\":"
         "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"quant\":null,\"quant.scheme\":null,"
         "\"quant.calibration\":null,"
-        "\"quant.rows\":null,\"quant.range\":null,\"eval_every\":null,\"until\":null,"
+        "\"quant.rows\":null,\"quant.range\":null,\"eval_every\":null,\"until\":null,\"tune.rows\":null,"
         "\"attack\":null,\"attack.rows\":null,\"attack.restarts\":null,\"attack.curve\":null,\"attack.twins\":null,"
         "\"attack.transfer\":null,"
         "\"compare\":\"controlled\",\"rows\":null,\"form\":null,\"taught.batch\":null,\"own_of\":null,\"own_data\":"

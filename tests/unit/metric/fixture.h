@@ -418,6 +418,8 @@ __attribute__((unused)) static ys_json *fake_agreement(void)
         "{\"value\":\"conv1\",\"op\":\"Conv\",\"error\":1e-7}],\"layers_reason\":null}");
 }
 
+__attribute__((unused)) static int fake_group = 1; /* requests that its runs timed together */
+
 /* A trial of mode "infer" at `framework`, with one run a round; as one of same weights. */
 __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store, int64_t study_id, int index,
                                                           const char *framework, int usual, int rounds)
@@ -436,6 +438,8 @@ __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store
     for (int round = 0; status == YS_OK && round < rounds; round++) {
         struct ys_series_set series = {0};
         ys_json *facts = fake_infer_facts(501, usual + round, &series), *metrics = NULL;
+        if (fake_group > 1)
+            ys_series_add_int(&series, "latency_group", fake_group);
         (void)!ys_json_set(facts, "agreement", fake_agreement());
         status = ys_store_run_put(store, trial_id, round, 0, facts, &series, &run_id);
         if (status == YS_OK)

@@ -80,6 +80,20 @@ static void the_rate_is_rows_over_seconds_of_steady_requests(void)
     finish(&run);
 }
 
+static void requests_timed_together_have_a_mean_and_no_percentile(void)
+{
+    static const char *const none[] = {"latency_p50_s", "latency_p90_s", "latency_p99_s", "latency_max_s"};
+    struct infer_run run = run_of(REQUESTS);
+    ys_series_add_int(&run.series, "latency_group", 5);
+    ys_series_add_int(&run.series, "latency_group", 3);
+    compute(&run);
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        CHECK_HAS(reason(&run, none[i]), "up to 5 requests were timed together");
+    CHECK_NEAR(value(&run, "rate_per_s"), 500 * BATCH / 0.055, 1e-9); /* one division */
+    CHECK(parts_sum_to_wall(&run));
+    finish(&run);
+}
+
 static void percentiles_are_those_of_the_steady_requests(void)
 {
     struct infer_run run = run_of(REQUESTS);
@@ -276,8 +290,40 @@ static void a_study_compares_latencies_and_keeps_percentiles(void)
     CHECK(ys_fs_remove_tree(folder) == YS_OK);
 }
 
+/* Two trials in seven rounds of a study that goes on until it is decided, the first with requests timed together. */
+static void a_study_with_grouped_requests_is_decided_by_the_mean(void)
+{
+    char *folder = fake_folder();
+    struct ys_store *store = NULL;
+    fake_decides = true;
+    ys_json *study = fake_study_json(7), *result = NULL;
+    fake_decides = false;
+    int64_t id = 0;
+    CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK && ys_store_study_begin(store, study, &id) == YS_OK);
+    fake_group = 5;
+    CHECK(fake_infer_trial(store, id, 0, "tfjs", 400, 7) == YS_OK);
+    fake_group = 1;
+    CHECK(fake_infer_trial(store, id, 1, "builtin", 100, 7) == YS_OK);
+    REQUIRE(result_document(store, id, YS_RESULT_RUNS, &result) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(comparison_of(result, "rate_per_s"), "decision", "-"), "decided");
+    const ys_json *median = comparison_of(result, "latency_p50_s");
+    CHECK(!median || ys_json_type_of(ys_json_get(median, "decision")) == YS_JSON_NULL ||
+          !ys_json_get(median, "decision"));
+    const ys_json *trials = ys_json_get(result, "trials");
+    for (size_t i = 0; i < 2; i++) {
+        const ys_json *run = ys_json_at(ys_json_get(ys_json_at(trials, i), "runs_detail"), 0);
+        CHECK((ys_json_get(run, "latency") != NULL) == (i == 1));
+    }
+    ys_json_free(study);
+    ys_json_free(result);
+    ys_store_close(store);
+    CHECK(ys_fs_remove_tree(folder) == YS_OK);
+}
+
 TAP_MAIN(TAP_CASE(times_are_those_of_the_requests), TAP_CASE(the_rate_is_rows_over_seconds_of_steady_requests),
          TAP_CASE(percentiles_are_those_of_the_steady_requests),
+         TAP_CASE(requests_timed_together_have_a_mean_and_no_percentile),
+         TAP_CASE(a_study_with_grouped_requests_is_decided_by_the_mean),
          TAP_CASE(prompt_and_tokens_are_those_of_the_steady_requests),
          TAP_CASE(pieces_are_missing_where_there_are_none_or_too_few), TAP_CASE(warm_up_requests_are_left_out),
          TAP_CASE(a_percentile_needs_requests_enough), TAP_CASE(what_belongs_to_training_is_null_and_says_why),

@@ -49,7 +49,8 @@ static struct plain_run plain(int blocks)
     ys_json_set(run.facts, "target",
                 fake_jsonf("{\"until\":\"accuracy >= 0.5\",\"step\":%d,\"before\":%d,\"best\":0.6,\"best_step\":%d}",
                            5 * blocks + 1, blocks > 4 ? 5 * (blocks - 4) + 1 : 0, 5 * blocks + 1));
-    choose(run.facts, "opened", fake_json("{\"parameters\":77,\"threads\":2}"));
+    choose(run.facts, "opened",
+           fake_json("{\"parameters\":77,\"threads\":2,\"download_code_bytes\":5000,\"download_model_bytes\":600}"));
     choose(run.facts, "work", fake_json("{\"parameters\":77,\"multiply_adds\":1000,\"positions\":8}"));
     choose(run.facts, "usage",
            fake_json("{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,"

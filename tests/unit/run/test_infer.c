@@ -50,6 +50,27 @@ static void one_that_is_right_is_kept(void)
     finish(&setup);
 }
 
+static void requests_timed_together_are_kept_as_such(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "group", 3);
+    CHECK_INT(ys_run_take_latencies(&setup.run, setup.message), YS_OK);
+    const struct ys_series *group = ys_series_find(&setup.series, "latency_group");
+    CHECK(group && group->count == 1 && group->ints[0] == 3);
+    finish(&setup);
+    begin(&setup);
+    ys_json_set_int(setup.message, "group", 1); /* as without it */
+    CHECK_INT(ys_run_take_latencies(&setup.run, setup.message), YS_OK);
+    CHECK(!ys_series_find(&setup.series, "latency_group"));
+    finish(&setup);
+    for (int group_size = 0; group_size <= 4; group_size += 4) {
+        begin(&setup);
+        ys_json_set_int(setup.message, "group", group_size);
+        check_refused(&setup, "together; 1 to 3 can be");
+    }
+}
+
 static void requests_may_not_be_left_out_or_repeated(void)
 {
     check_its_first(begin, 0, "begin at request 0 where request 4 was due", "request -1");
@@ -338,7 +359,8 @@ static void requests_may_be_given_by_the_trial(void)
     ys_free(null);
 }
 
-TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(requests_may_not_be_left_out_or_repeated),
+TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(requests_timed_together_are_kept_as_such),
+         TAP_CASE(requests_may_not_be_left_out_or_repeated),
          TAP_CASE(the_count_is_that_of_the_latencies_and_of_what_is_due),
          TAP_CASE(latencies_add_up_to_no_more_than_the_time_that_passed),
          TAP_CASE(a_latency_is_a_whole_number_of_nanoseconds), TAP_CASE(pieces_of_requests_are_kept),

@@ -1,0 +1,76 @@
+// yardstick's own engine in a page: compiled to WebAssembly by `make web` (src/builtin/page/page_engine.h), on one thread.
+import { AdapterError, Tensors, serve } from "./common.js";
+import load from "./builtin-engine.js";
+
+// Of base/status.h, and what the protocol calls it.
+const CODES = { "-1": "unsupported", "-3": "protocol_error", "-6": "unsupported", "-7": "protocol_error" };
+const GRAPH = "/graph.json";
+
+const answer = await fetch("/adapter/builtin-engine.wasm");
+const engine = await load({ wasmBinary: await answer.arrayBuffer() });
+const text = (name) => engine.ccall(name, "string", [], []);
+const ops = [];
+for (let at; (at = engine._ys_page_op(ops.length));) ops.push(engine.UTF8ToString(at));
+
+function need(status, otherwise) {
+  if (status === 0) return;
+  const words = status === -1 ? "the network does not fit into a WebAssembly memory, 4 GB" : text("ys_page_error");
+  throw new AdapterError(CODES[status] ?? otherwise, words);
+}
+
+const realArray = (bytes) => (bytes === 8 ? Float64Array : Float32Array);
+
+const adapter = {
+  name: "builtin-web",
+  framework: "yardstick built-in engine",
+  version: text("ys_page_version"),
+  precisions: ["f64", "f32"],
+  ops,
+  options: { backend: "", browser: "" },
+
+  async build(plan) {
+    const { network, ...rest } = plan;
+    const graph = await fetch("/file?path=" + encodeURIComponent(plan.graph));
+    this.plan = plan;
+    engine.FS.writeFile(GRAPH, new Uint8Array(await graph.arrayBuffer()));
+    const words = [JSON.stringify(rest), GRAPH, plan.options?.backend ?? ""];
+    need(engine.ccall("ys_page_open", "number", ["string", "string", "string"], words), "build_failed");
+    this.real = realArray(engine._ys_page_real_bytes());
+    const file = await Tensors.open(plan.weights);
+    for (const [i, { name }] of network.params.entries()) {
+      const values = await file.read(name), place = engine._ys_page_place(i, values.BYTES_PER_ELEMENT);
+      if (!place) need(-1);
+      new values.constructor(engine.HEAPU8.buffer, place, values.length).set(values);
+      need(engine._ys_page_set(i, values.BYTES_PER_ELEMENT), "load_failed");
+    }
+    const trained = network.params.filter((param) => param.role === "weight");
+    return {
+      parameters: trained.reduce((all, { shape }) => all + shape.reduce((a, b) => a * b, 1), 0),
+      threads: 1,
+      libraries: [`instructions: ${text("ys_page_level")}`],
+      deviations: plan.options?.backend ? [`back end ${text("ys_page_backend")}`] : [],
+    };
+  },
+
+  async infer(x) {
+    engine.HEAPU8.set(new Uint8Array(x.buffer, x.byteOffset, x.byteLength), engine._ys_page_input());
+    need(engine._ys_page_infer(), "crashed");
+    const count = this.plan.batch * engine._ys_page_classes();
+    return new this.real(engine.HEAPU8.buffer, engine._ys_page_logits(), count).slice();
+  },
+
+  /** As the engine holds them. */
+  async weights() {
+    const tensors = {}, bytes = this.real.BYTES_PER_ELEMENT;
+    for (const [i, { name, shape }] of this.plan.network.params.entries()) {
+      const place = engine._ys_page_place(i, bytes);
+      if (!place) need(-1);
+      need(engine._ys_page_get(i, bytes, 0), "crashed");
+      const count = shape.reduce((a, b) => a * b, 1);
+      tensors[name] = { array: new this.real(engine.HEAPU8.buffer, place, count).slice(), shape };
+    }
+    return tensors;
+  },
+};
+
+serve(adapter);
