@@ -154,11 +154,11 @@ class Server {
 
   hello(message) {
     if (message.protocol !== 1) throw unsupported(`protocol ${message.protocol} is unknown; this adapter speaks protocol 1`);
-    const { name, framework, version, precisions, ops } = this.adapter;
-    const features = ["forward", "infer", "answers_later", "save"];
+    const { name, framework, version, precisions, ops, no_work = false } = this.adapter;
+    const features = no_work ? ["infer"] : ["forward", "infer", "answers_later", "save"];
     return {
       type: "hello", protocol: 1, adapter: name, framework, version, runtime: "Chromium", devices: ["cpu"], precisions,
-      ops, optimizers: [], features, forms: [], no_work: false,
+      ops, optimizers: [], features, forms: [], no_work,
     };
   }
 
@@ -179,9 +179,9 @@ class Server {
 
   /** Throws for the first thing in the plan that the adapter does not have. */
   check(plan) {
-    const { modes = ["infer"], ops, precisions, options = {} } = this.adapter;
+    const { modes = ["infer"], ops, precisions, options = {}, no_work } = this.adapter;
     for (const node of plan.network.nodes) {
-      if (!ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
+      if (!no_work && !ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
     }
     const [input, ...more] = plan.network.inputs;
     for (const [what, value, known] of [
