@@ -38,7 +38,9 @@ async function fetchBytes(path, from, to) {
   const headers = from === undefined ? {} : { Range: `bytes=${from}-${to - 1}` };
   const answer = await fetch("/file?path=" + encodeURIComponent(path), { headers });
   if (!answer.ok) throw new AdapterError("load_failed", `${path}: ${await answer.text()}`);
-  return answer.arrayBuffer();
+  const bytes = await answer.arrayBuffer();
+  if (from !== undefined && bytes.byteLength !== to - from) throw new AdapterError("load_failed", `${path} ends too early`);
+  return bytes;
 }
 
 /** A safetensors file: its head is read at once, a tensor or some rows of it when they are asked for. */
@@ -152,11 +154,11 @@ class Server {
 
   hello(message) {
     if (message.protocol !== 1) throw unsupported(`protocol ${message.protocol} is unknown; this adapter speaks protocol 1`);
-    const { name, framework, version, precisions, ops } = this.adapter;
-    const features = ["forward", "infer", "answers_later", "save"];
+    const { name, framework, version, precisions, ops, no_work = false } = this.adapter;
+    const features = no_work ? ["infer"] : ["forward", "infer", "answers_later", "save"];
     return {
       type: "hello", protocol: 1, adapter: name, framework, version, runtime: "Chromium", devices: ["cpu"], precisions,
-      ops, optimizers: [], features, forms: [], no_work: false,
+      ops, optimizers: [], features, forms: [], no_work,
     };
   }
 
@@ -177,9 +179,9 @@ class Server {
 
   /** Throws for the first thing in the plan that the adapter does not have. */
   check(plan) {
-    const { modes = ["infer"], ops, precisions, options = {} } = this.adapter;
+    const { modes = ["infer"], ops, precisions, options = {}, no_work } = this.adapter;
     for (const node of plan.network.nodes) {
-      if (!ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
+      if (!no_work && !ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
     }
     const [input, ...more] = plan.network.inputs;
     for (const [what, value, known] of [
@@ -254,7 +256,14 @@ class Server {
   }
 
   async save(message) {
-    writeTensors(message.path, await this.adapter.weights());
+    const { format, dtype = "f32" } = message;
+    if (format !== "safetensors") throw unsupported(`this adapter saves the format safetensors, not ${format}`);
+    if (dtype !== "f32" && dtype !== this.plan.precision) throw unsupported(`this adapter saves f32, not ${dtype}`);
+    const tensors = await this.adapter.weights();
+    if (dtype === "f32") {
+      for (const tensor of Object.values(tensors)) tensor.array = new Float32Array(tensor.array);
+    }
+    writeTensors(message.path, tensors);
     return { type: "saved", path: message.path };
   }
 

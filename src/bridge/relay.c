@@ -125,9 +125,11 @@ static ys_status pass_on(struct ys_relay *relay, ys_json *message)
         status = move_stamps(relay, message);
     if (is_part && status == YS_OK)
         status = show_answer(relay, message);
-    if (strcmp(type, "opened") == 0)
+    if (strcmp(type, "opened") == 0) {
+        relay->is_open = true;
         status = tell_opened(relay, message);
-    else if (strcmp(type, "saved") == 0)
+    }
+    if (strcmp(type, "saved") == 0)
         status = tell_saved(message);
     if (status == YS_OK)
         status = ys_channel_send(relay->channel, message);
@@ -261,8 +263,10 @@ ys_status ys_relay_load(struct ys_relay *relay)
 
 static ys_status prepare_question(struct ys_relay *relay, const char *type, ys_json *message)
 {
-    if (strcmp(type, "open") == 0 && !relay->files.plan)
+    if (strcmp(type, "open") == 0 && !relay->is_open) { /* one that failed may be followed by another */
+        ys_json_free(relay->files.plan);
         relay->files.plan = ys_json_copy(ys_json_get(message, "plan"));
+    }
     if (strcmp(type, "infer") != 0)
         return YS_OK;
     const char *answers = ys_json_get_text(message, "answers", NULL);

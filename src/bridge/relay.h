@@ -15,6 +15,7 @@ struct ys_relay {
     struct ys_chromium browser;
     struct ys_page_files files;
     struct ys_page_clock clock;
+    bool is_open;         /* the page has opened the plan of `files` */
     char *session;        /* of the page; owned */
     char *stage;          /* the question that the page has not yet answered; owned; NULL: none */
     int64_t asked_ns;     /* when it was asked */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A browser that is none: it speaks the pipe of DevTools on its descriptors 3 and 4 as Chromium does, and its page is written
-here. STAND_IN says what it does wrong: old, dies, dies_later, crashes, hangs, twice, rubbish, megabyte, script, jumps, ticks."""
+here. STAND_IN says what it does wrong: old, dies, dies_later, crashes, hangs, twice, rubbish, megabyte, script, jumps, ticks;
+or fetches: opens no plan and says how its graph came."""
 import base64
 import json
 import os
@@ -54,6 +55,8 @@ def answer_question(message):
         os._exit(3)
     elif ACT == "megabyte" and kind == "hello":
         page_says({"type": "hello", "protocol": 1, "framework": "x" * (1 << 20)})
+    elif ACT == "fetches" and kind == "open":
+        event("Fetch.requestPaused", requestId="R", request={"url": "https://yardstick.test/file?path=" + message["plan"]["graph"]})
     elif kind == "hello":
         page_says({"type": "hello", "protocol": 1, "adapter": "stand-in", "features": ["forward", "infer", "answers_later"]})
         if ACT == "twice":
@@ -100,6 +103,8 @@ def main():
             evaluate(number, command["params"]["expression"])
         else:
             say({"id": number, "result": {}})
+        if method == "Fetch.fulfillRequest":
+            page_says({"type": "error", "code": "load_failed", "stage": "open", "message": str(command["params"]["responseCode"])})
         if method == "Page.navigate" and ACT == "script":
             event("Runtime.exceptionThrown", exceptionDetails={"exception": {"description": "SyntaxError: no such word"}})
         elif method == "Page.navigate":

@@ -165,6 +165,13 @@ class Browser(unittest.TestCase):
         self.socket.close()
         self.assertEqual(self.program.wait(30), 0)
 
+    def test_behind_a_plan_that_failed_the_files_are_those_of_the_next(self):
+        self.start("fetches")
+        self.assertEqual(self.ask("hello", protocol=1)["type"], "hello")
+        for graph, answer in ((STAND_IN, "200"), (PAGE, "200"), (os.path.join(self.folder, "none"), "404")):
+            opened = self.ask("open", plan={"folder": self.folder, "graph": graph, "steps": 3, "batch": 1, "input": {}})
+            self.assertEqual(opened["message"], answer, graph)
+
     def test_a_megabyte_passes_and_two_answers_are_two(self):
         self.start("megabyte")
         self.assertEqual(len(self.ask("hello", protocol=1)["framework"]), 1 << 20)
