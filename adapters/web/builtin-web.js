@@ -65,7 +65,7 @@ const adapter = {
     for (const [i, { name, shape }] of this.plan.network.params.entries()) {
       const place = engine._ys_page_place(i, bytes);
       if (!place) need(-1);
-      need(engine._ys_page_get(i, bytes, 0), "crashed");
+      need(engine._ys_page_get(i, bytes), "crashed");
       const count = shape.reduce((a, b) => a * b, 1);
       tensors[name] = { array: new this.real(engine.HEAPU8.buffer, place, count).slice(), shape };
     }

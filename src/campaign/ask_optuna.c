@@ -2,6 +2,7 @@
 
 #include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/number_text.h"
 #include "base/process/child.h"
 #include "framework/environment.h"
 #include "framework/recipe.h"

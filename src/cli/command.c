@@ -1,6 +1,7 @@
 /* What the verbs share, and `help`. */
 #include "cli/command.h"
 
+#include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -128,6 +130,25 @@ int ys_command_print_json(ys_json *value)
 const char *ys_command_results(const struct ys_args *args)
 {
     return args->results ? args->results : YS_RESULTS_FOLDER;
+}
+
+ys_status ys_command_open_store(const struct ys_args *args, struct ys_store **store)
+{
+    const char *results = ys_command_results(args);
+    for (size_t i = 0; i < args->flags.count; i++)
+        if (strcmp(args->flags.items[i].key, "results") == 0)
+            results = args->flags.items[i].value;
+    return ys_store_open(results, YS_STORE_WRITE, store);
+}
+
+ys_status ys_command_need_study(const struct ys_args *args, bool on_stdin)
+{
+    const char *path = args->word_count ? args->words[0] : NULL;
+    if (!path && args->flags.count == 0)
+        return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
+    if (path && !(on_stdin && strcmp(path, "-") == 0) && !ys_fs_exists(path))
+        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", path, path);
+    return YS_OK;
 }
 
 int ys_command_help(const struct ys_args *args)

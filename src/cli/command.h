@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "cli/args.h"
+#include "store/store.h"
 
 int ys_command_run(const struct ys_args *args);
 int ys_command_size(const struct ys_args *args);
@@ -64,5 +65,9 @@ int ys_command_print_json(ys_json *value);
 #define YS_RESULTS_FOLDER "yardstick-results"
 /** The results folder: --results, else YS_RESULTS_FOLDER. */
 const char *ys_command_results(const struct ys_args *args);
+/** Opens the store there, or where the flags give the key `results` another folder, to write. */
+ys_status ys_command_open_store(const struct ys_args *args, struct ys_store **store) YS_MUST_CHECK;
+/** YS_EINVAL: there are neither a study file nor flags, or the file is not there; "-" is one `on_stdin`. */
+ys_status ys_command_need_study(const struct ys_args *args, bool on_stdin) YS_MUST_CHECK;
 
 #endif

@@ -445,7 +445,7 @@ static void add_user_dir(ys_json *folders)
     ys_free(path);
 }
 
-ys_json *ys_recipe_dirs(const char *const *dirs)
+static ys_json *searched_folders(const char *const *dirs)
 {
     ys_json *list = ys_json_array();
     char *own = own_dir();
@@ -483,7 +483,7 @@ static void list_folder(const char *folder, char ***names)
 static char **collect_names(const char *const *dirs)
 {
     char **names = NULL;
-    ys_json *folders = ys_recipe_dirs(dirs);
+    ys_json *folders = searched_folders(dirs);
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < ys_json_size(folders); i++)
         list_folder(ys_json_text(ys_json_at(folders, i), ""), &names);
@@ -615,7 +615,7 @@ ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_re
     if (!length || strchr(spec, '/'))
         return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", spec);
     char *name = ys_strndup(spec, length);
-    ys_json *folders = ys_recipe_dirs(dirs);
+    ys_json *folders = searched_folders(dirs);
     ys_status status = YS_OK;
     if (spec[length])
         status = find_file(folders, spec, recipe);

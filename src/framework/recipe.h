@@ -70,8 +70,6 @@ bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
  * need not exist. */
 char *ys_recipe_find_code(const struct ys_recipe *recipe, const char *name);
 
-/** The folders that are searched, existing or not, as an array of strings. */
-ys_json *ys_recipe_dirs(const char *const *dirs);
 /** What finds each recipe in them, NAME or NAME@VERSION, sorted, each once. */
 ys_json *ys_recipe_specs(const char *const *dirs);
 

@@ -89,8 +89,6 @@ struct ys_op_rule {
 };
 
 const struct ys_op_rule *ys_op_rule(enum ys_op op);
-/** The first attribute of that kind; NULL where the operator has none. */
-const struct ys_attr *ys_op_attr(enum ys_op op, enum ys_attr_kind kind);
 /** Gives the node the attributes of `as`, which is of the same operator. What they own is not copied: tables of
  * connections and numbers of channels are `as`'s still, so they are the caller's to take or to copy. */
 void ys_node_set_attrs(struct ys_node *node, const struct ys_node *as);

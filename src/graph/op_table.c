@@ -580,7 +580,7 @@ const struct ys_op_rule *ys_op_rule(enum ys_op op)
     return rules[op];
 }
 
-const struct ys_attr *ys_op_attr(enum ys_op op, enum ys_attr_kind kind)
+static const struct ys_attr *attribute_of(enum ys_op op, enum ys_attr_kind kind)
 {
     const struct ys_attr *attr = ys_op_rule(op)->attrs;
     while (attr->name && attr->kind != kind)
@@ -597,12 +597,12 @@ void ys_node_set_attrs(struct ys_node *node, const struct ys_node *as)
 
 const struct ys_window *ys_node_window(const struct ys_node *node)
 {
-    return ys_op_attr(node->op, YS_ATTR_PAIR) ? &node->window : NULL;
+    return attribute_of(node->op, YS_ATTR_PAIR) ? &node->window : NULL;
 }
 
 const unsigned char *ys_node_connections(const struct ys_node *node)
 {
-    return ys_op_attr(node->op, YS_ATTR_CONNECTIONS) ? node->connected : NULL;
+    return attribute_of(node->op, YS_ATTR_CONNECTIONS) ? node->connected : NULL;
 }
 
 #define HAS(which) (1U << YS_NODE_##which)

@@ -17,7 +17,7 @@ const struct ys_form *ys_job_calibrations(void)
     return calibrations;
 }
 
-ys_status ys_job_calibration_parse(const char *text, int *calibration, double *percentile)
+static ys_status parse_calibration(const char *text, int *calibration, double *percentile)
 {
     const struct ys_form *form;
     double numbers[YS_FORM_ARGUMENTS];
@@ -31,7 +31,7 @@ ys_status ys_job_calibration_print(const char *text, struct ys_buf *out)
 {
     int calibration;
     double percentile;
-    YS_TRY(ys_job_calibration_parse(text, &calibration, &percentile));
+    YS_TRY(parse_calibration(text, &calibration, &percentile));
     ys_form_print(&calibrations[calibration], &percentile, out);
     return YS_OK;
 }
@@ -93,5 +93,5 @@ bool ys_settings_quant_rule(const struct ys_trial_settings *settings, struct ys_
                                    .percentile = NAN,
                                    .rows = settings->quant_rows};
     return !settings->quant_calibration ||
-           ys_job_calibration_parse(settings->quant_calibration, &rule->calibration, &rule->percentile) == YS_OK;
+           parse_calibration(settings->quant_calibration, &rule->calibration, &rule->percentile) == YS_OK;
 }

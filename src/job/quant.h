@@ -11,9 +11,7 @@
 
 /** What may be written for quant.calibration. */
 const struct ys_form *ys_job_calibrations(void);
-/** YS_EINVAL says what is wrong. `percentile` is NaN but of that form. */
-ys_status ys_job_calibration_parse(const char *text, int *calibration, double *percentile) YS_MUST_CHECK;
-/** As the resolved study writes it: "minmax", "percentile(99.9)". Appended; errors as above. */
+/** As the resolved study writes it: "minmax", "percentile(99.9)". Appended; YS_EINVAL says what is wrong. */
 ys_status ys_job_calibration_print(const char *text, struct ys_buf *out) YS_MUST_CHECK;
 
 /** Whether it is one of them: "quant", "quant.rows". */

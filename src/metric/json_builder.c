@@ -25,7 +25,7 @@ ys_json *ys_number(double value, bool whole)
     return ys_json_real(value);
 }
 
-ys_json *ys_interval_ends(const struct ys_interval *interval, bool whole)
+static ys_json *interval_ends(const struct ys_interval *interval, bool whole)
 {
     ys_json *ends = ys_json_array();
     ys_json_append(ends, ys_number(interval->lo, whole));
@@ -40,6 +40,6 @@ void ys_put_interval(ys_json *object, const struct ys_interval *interval, bool w
         ys_json_set(object, "level", ys_json_null());
         return;
     }
-    ys_json_set(object, "ci", ys_interval_ends(interval, whole));
+    ys_json_set(object, "ci", interval_ends(interval, whole));
     ys_json_set_real(object, "level", interval->level);
 }

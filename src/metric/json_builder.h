@@ -11,8 +11,6 @@ void ys_put_ref(ys_json *object, const char *key, const ys_json *value);
 void ys_add_text_once(ys_json *array, const char *text);
 /** A whole number as an integer where it is one. */
 ys_json *ys_number(double value, bool whole);
-/** [lo, hi] of a known interval. */
-ys_json *ys_interval_ends(const struct ys_interval *interval, bool whole);
 /** ci: [lo, hi] and level; both null when the interval is unknown. */
 void ys_put_interval(ys_json *object, const struct ys_interval *interval, bool whole);
 

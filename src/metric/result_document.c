@@ -14,7 +14,7 @@ static const struct ys_field quiet_fields[] = {
     OF_QUIET(wall_s, "s", "median of those"),
     OF_QUIET(cpu_s, "s", "median of those"),
 };
-const struct ys_record ys_result_quiet_record = YS_RECORD("quiet", struct ys_result_quiet, quiet_fields);
+static const struct ys_record quiet_record = YS_RECORD("quiet", struct ys_result_quiet, quiet_fields);
 
 static const char *const warned_words[] = {[YS_WARNED_DISTURBED] = "disturbed",
                                            [YS_WARNED_UNSTEADY] = "unsteady",
@@ -300,8 +300,7 @@ static const struct ys_field trial_fields[] = {
          "what it stored and loaded again, in mode size, as its last run that counts found it"),
     PART(ranks, YS_FIELD_LIST, &ys_result_rank_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "each of its processes, where there are several"),
-    PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
-         "without its disturbed runs"),
+    PART(quiet, YS_FIELD_OBJECT_OWNED, &quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "without its disturbed runs"),
     PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "where processor time went, mean of its runs"),
     PART(keys, YS_FIELD_OBJECT, &ys_trial_settings_record, YS_FIELD_LATER, "the settings, resolved"),
@@ -341,7 +340,7 @@ static const struct ys_field taken_fields[] = {
     OF_TAKEN(most, YS_FIELD_REAL, YS_FIELD_NULL, "share of the time of its CPUs"),
     OF_TAKEN(by_host, YS_FIELD_FLAG, 0, "by nothing but the hypervisor"),
 };
-const struct ys_record ys_comparison_taken_record = YS_RECORD("taken", struct ys_comparison_taken, taken_fields);
+static const struct ys_record taken_record = YS_RECORD("taken", struct ys_comparison_taken, taken_fields);
 
 static const char *const best_words[] = {[YS_BEST_A] = "a", [YS_BEST_B] = "b"};
 const struct ys_names ys_pair_bests = YS_NAMES("best of a pair", best_words);
@@ -373,7 +372,7 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
     OF_PAIR(left_out, YS_FIELD_INT, YS_FIELD_LATER,
             "rounds beside these from which the machine took nobody knows how much"),
-    YS_FIELD_OF(struct ys_comparison_record, taken, YS_FIELD_OBJECT, &ys_comparison_taken_record, YS_FIELD_LATER,
+    YS_FIELD_OF(struct ys_comparison_record, taken, YS_FIELD_OBJECT, &taken_record, YS_FIELD_LATER,
                 "what it took from the others, which is in ci"),
     YS_FIELD_NAMED(struct ys_comparison_record, decision, &ys_decisions, YS_FIELD_NULL | YS_FIELD_LATER,
                    "of a study that goes on until this comparison is decided: whether it is"),

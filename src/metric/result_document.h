@@ -14,7 +14,6 @@ struct ys_result_quiet {
     int64_t runs;
     double rate_per_s, latency_p50_s, wall_s, cpu_s;
 };
-extern const struct ys_record ys_result_quiet_record;
 
 /** A metric of a trial, beside what its `.metric` file says. */
 struct ys_trial_metric {
@@ -210,8 +209,6 @@ struct ys_comparison_taken {
     double least, most; /* shares of the time of the CPUs that the runs might use; NaN where there are none */
     bool by_host;       /* by nothing but the hypervisor */
 };
-
-extern const struct ys_record ys_comparison_taken_record;
 
 /** One comparison. */
 struct ys_comparison_record {

@@ -18,7 +18,7 @@ static const struct ys_field fields[] = {
 };
 const struct ys_record ys_anchor_record = YS_RECORD("anchor", ANCHOR, fields);
 
-double ys_anchor_speed(const struct ys_anchor *anchor, int at)
+static double speed_of(const struct ys_anchor *anchor, int at)
 {
     return at == 0 ? anchor->arithmetic_per_s : at == 1 ? anchor->memory_bytes_per_s : anchor->branches_per_s;
 }
@@ -26,7 +26,7 @@ double ys_anchor_speed(const struct ys_anchor *anchor, int at)
 static bool counts(const struct ys_anchor *anchor)
 {
     for (int k = 0; k < YS_ANCHOR_KERNELS; k++)
-        if (!(ys_anchor_speed(anchor, k) > 0))
+        if (!(speed_of(anchor, k) > 0))
             return false;
     return anchor->compiler != NULL;
 }
@@ -46,7 +46,7 @@ void ys_anchor_range(const ys_json *anchors, struct ys_anchor_range *range)
         if (anchor.version != range->version || strcmp(anchor.compiler, range->compiler) != 0)
             continue;
         for (int k = 0; k < YS_ANCHOR_KERNELS; k++) {
-            const double speed = ys_anchor_speed(&anchor, k);
+            const double speed = speed_of(&anchor, k);
             range->low[k] = range->count ? fmin(range->low[k], speed) : speed;
             range->high[k] = range->count ? fmax(range->high[k], speed) : speed;
         }

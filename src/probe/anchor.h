@@ -18,9 +18,6 @@ struct ys_anchor {
 };
 extern const struct ys_record ys_anchor_record;
 
-/** The speed of kernel `at`, in the order of the struct. */
-double ys_anchor_speed(const struct ys_anchor *anchor, int at);
-
 /** What those of a study say together: of each kernel the slowest and the fastest. */
 struct ys_anchor_range {
     size_t count;

@@ -58,10 +58,3 @@ ys_json *ys_request_save(const char *path, const char *dtype)
         ys_json_set_string(message, "dtype", dtype);
     return whole(message, ys_json_set_string(message, "path", path));
 }
-
-ys_json *ys_request_save_form(const char *path, const char *form)
-{
-    ys_json *message = ys_request("save");
-    ys_json_set_string(message, "form", form);
-    return whole(message, ys_json_set_string(message, "path", path));
-}

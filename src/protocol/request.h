@@ -16,7 +16,5 @@ ys_json *ys_request_train(int64_t from, int64_t to, int64_t block);
 ys_json *ys_request_input_gradient(const char *path, const char *cotangent);
 /** Safetensors; `dtype` is "f32", "f64", or NULL: the adapter's choice. */
 ys_json *ys_request_save(const char *path, const char *dtype);
-/** A whole model, in a form of `hello`; nothing of that name is there yet. */
-ys_json *ys_request_save_form(const char *path, const char *form);
 
 #endif

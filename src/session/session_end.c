@@ -56,7 +56,8 @@ ys_status ys_session_fail(struct ys_session *session, enum ys_run_status status,
     return ys_session_set_failure(session, code_of(status), status, ys_strdup(text));
 }
 
-void ys_session_warn(struct ys_session *session, const char *format, ...)
+/** Adds a sentence to the end's warnings. */
+static YS_PRINTF(2, 3) void add_warning(struct ys_session *session, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -142,7 +143,7 @@ static const struct ys_tree_peak *sampled_peak(const struct ys_session *session)
 static void end_here(struct ys_session *session, bool is_empty)
 {
     if (!is_empty)
-        ys_session_warn(session, "processes of %s are left that could not be killed", session->program);
+        add_warning(session, "processes of %s are left that could not be killed", session->program);
     ys_observe_ended(&session->observe, &session->process, sampled_peak(session),
                      is_empty ? session->end.warnings : NULL, &session->end.observed);
     if (session->perf) {
@@ -166,8 +167,8 @@ static void kill_known(struct ys_session *session)
     session->next_order_ns = ys_time_ns() + LOST_PAUSE_NS;
     if (living > 0 && ys_time_ns() < session->until_ns)
         return;
-    ys_session_warn(session, "processor time and memory of %s are not known in full: its keeper was killed",
-                    session->program);
+    add_warning(session, "processor time and memory of %s are not known in full: its keeper was killed",
+                session->program);
     end_here(session, true);
 }
 
@@ -190,8 +191,8 @@ static void reap_by_force(struct ys_session *session)
 {
     size_t left = session->process.has_ended ? count_living(session) : 0;
     if (left > 0)
-        ys_session_warn(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
-                        session->program);
+        add_warning(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
+                    session->program);
     if (session->observe.group)
         ys_group_kill(session->observe.group);
     session->is_deadly = true;
@@ -346,11 +347,11 @@ static void note_log(struct ys_session *session)
     for (int i = 0; i < 64 && session->log.pipe_fd >= 0; i++)
         ys_log_file_drain(&session->log); /* everybody has gone: what is left is in the pipe, 64 KiB as a rule */
     if (session->log.failure)
-        ys_session_warn(session, "the log of %s ends early: %" PRIu64 " bytes of it could not be written (%s)",
-                        session->program, session->log.dropped, strerror(session->log.failure));
+        add_warning(session, "the log of %s ends early: %" PRIu64 " bytes of it could not be written (%s)",
+                    session->program, session->log.dropped, strerror(session->log.failure));
     else if (session->log.dropped > 0)
-        ys_session_warn(session, "the log of %s is cut at %zu bytes: %" PRIu64 " more were printed and dropped",
-                        session->program, session->log.limit, session->log.dropped);
+        add_warning(session, "the log of %s is cut at %zu bytes: %" PRIu64 " more were printed and dropped",
+                    session->program, session->log.limit, session->log.dropped);
     session->end.log_tail = ys_log_file_tail(&session->log);
     ys_log_file_close(&session->log);
 }
@@ -384,15 +385,15 @@ static void note_end(struct ys_session *session)
     else if (session->process.has_ended)
         end->signal = session->process.ended_value;
     if (end->stopped_ns)
-        ys_session_warn(session,
-                        "yardstick itself was stopped for %.1f s during this run: wall_s and the phase that it fell "
-                        "into contain that time, and nothing was sampled meanwhile",
-                        (double)end->stopped_ns * 1e-9);
+        add_warning(session,
+                    "yardstick itself was stopped for %.1f s during this run: wall_s and the phase that it fell "
+                    "into contain that time, and nothing was sampled meanwhile",
+                    (double)end->stopped_ns * 1e-9);
     if (session->held_ns)
-        ys_session_warn(session,
-                        "a process of %s was stopped (SIGSTOP) for %.1f s during this run: what was measured contains "
-                        "that time",
-                        session->program, (double)session->held_ns * 1e-9);
+        add_warning(session,
+                    "a process of %s was stopped (SIGSTOP) for %.1f s during this run: what was measured contains "
+                    "that time",
+                    session->program, (double)session->held_ns * 1e-9);
     struct ys_tree_peak waited = end->peak;
     char span[32];
     end->peak = *sampled_peak(session);
@@ -405,10 +406,10 @@ static void note_end(struct ys_session *session)
         return;
     if (session->sampled_cpu_ns > waited_ns + UNWAITED_MIN_NS) {
         end->unwaited_ns = session->sampled_cpu_ns - waited_ns;
-        ys_session_warn(session,
-                        "at least %s of processor time were used by processes that nobody waited for; they are missing "
-                        "in the total",
-                        ys_span_text((double)end->unwaited_ns * 1e-9, span, sizeof span));
+        add_warning(session,
+                    "at least %s of processor time were used by processes that nobody waited for; they are missing "
+                    "in the total",
+                    ys_span_text((double)end->unwaited_ns * 1e-9, span, sizeof span));
     }
 }
 

@@ -80,8 +80,6 @@ struct ys_session {
 /** Sets the failure unless there is one already; takes `message` (NULL: no memory for it). */
 ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, enum ys_run_status status,
                                  char *message_taken);
-/** Adds a sentence to the end's warnings. */
-void ys_session_warn(struct ys_session *session, const char *format, ...) YS_PRINTF(2, 3);
 /** Whether the adapter's own process has ended, as the keeper says; it is left to be waited for. */
 bool ys_session_check_ended(struct ys_session *session);
 /** Books the failure that the end of the adapter's process is, in the middle of `stage`. */

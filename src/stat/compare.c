@@ -18,7 +18,7 @@ const struct ys_names ys_verdicts = YS_NAMES("verdict", verdict_words);
  * times of ten: the 90 % quantile of (w' - e) / w, w and w' half widths and e a centre of independent studies of a true
  * difference of 0, normal. 1 + 1.282 / 1.960 for many rounds; for few the width is uncertain too. Fitted to simulation
  * for 6 to 100 rounds, from above and within 4 % (`make test-statistics`); a stretched interval needs less. */
-double ys_compare_reach(size_t n)
+static double reach_of(size_t n)
 {
     return 1.654 + 2.6 / (double)n;
 }
@@ -67,7 +67,7 @@ static void correlate(const double *values, size_t n, double *scratch, struct ys
     comparison->correlated = squares > 0 && (2 - steps / squares) / sqrt(variance) > ONE_SIDED_Z;
 }
 
-enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_better better, const char **reason)
+static enum ys_verdict verdict_of(const struct ys_compare_ends *on, enum ys_better better, const char **reason)
 {
     *reason = NULL;
     if (on->lo >= on->low && on->hi <= on->high)
@@ -88,8 +88,8 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
                                            enum ys_better better, const char **reason)
 {
     const char *other = NULL;
-    const enum ys_verdict verdict = ys_compare_verdict(on, better, reason);
-    if (!settled || verdict == YS_VERDICT_UNCLEAR || ys_compare_verdict(settled, better, &other) == verdict)
+    const enum ys_verdict verdict = verdict_of(on, better, reason);
+    if (!settled || verdict == YS_VERDICT_UNCLEAR || verdict_of(settled, better, &other) == verdict)
         return verdict;
     *reason = YS_COMPARE_BIASED;
     return YS_VERDICT_UNCLEAR;
@@ -243,7 +243,7 @@ static struct ys_interval on_scale(struct ys_interval interval, const struct ys_
 static void conclude(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison)
 {
-    const double margin = rule->difference ? rule->margin : log(1 + rule->margin), reach = ys_compare_reach(kept->n);
+    const double margin = rule->difference ? rule->margin : log(1 + rule->margin), reach = reach_of(kept->n);
     struct ys_interval interval, single, restored = {false, NAN, NAN, NAN}, restored_settled = restored;
     struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
     comparison->n = kept->n;

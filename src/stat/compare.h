@@ -74,10 +74,8 @@ struct ys_compare_ends {
     double lo, hi, low, high;
 };
 /** The rule of every verdict: same where the interval lies in the band, better or worse where it lies outside, else
- * unclear, and *reason, a constant, says why; NULL otherwise. */
-enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_better better, const char **reason);
-/** The same where warm-up is a question. `settled`: `on` were what is left of warm-up gone; NULL where that is none.
- * The verdict must be that of both alike, else it is unclear. */
+ * unclear, and *reason, a constant, says why; NULL otherwise. `settled`: `on` were what is left of warm-up gone; NULL
+ * where that is no question. The verdict must be that of both alike, else it is unclear. */
 enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, const struct ys_compare_ends *settled,
                                            enum ys_better better, const char **reason);
 /* Why there is no verdict, where it cannot be told what is left of warm-up. */
@@ -137,10 +135,6 @@ void ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare
 /** A comparison of its own, by ratio. */
 void ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                       struct ys_comparison *comparison);
-
-/** How many half widths of its interval a true difference must lie beyond the margin so that n rounds find it nine
- * times of ten. */
-double ys_compare_reach(size_t n);
 
 /** A comparison of n rounds that cannot be made, for `reason`. */
 struct ys_comparison ys_compare_invalid(size_t n, const char *reason);

@@ -22,7 +22,7 @@ static const struct ys_field check_fields[] = {
     OF_CHECK(pass, YS_FIELD_FLAG, 0, "whether it does not"),
     OF_CHECK(worst, YS_FIELD_TEXT, LATER, "where the error was found"),
 };
-const struct ys_record ys_proof_check_record = YS_RECORD("check", struct ys_proof_check, check_fields);
+static const struct ys_record check_record = YS_RECORD("check", struct ys_proof_check, check_fields);
 
 #define OF_TWINS(member, kind, flags, what) YS_FIELD(struct ys_proof_twins, member, kind, NULL, flags, what)
 static const struct ys_field twins_fields[] = {
@@ -43,7 +43,7 @@ static const struct ys_field whole_fields[] = {
     YS_FIELD_OF(struct ys_proof_whole, twins, YS_FIELD_OBJECT_OWNED, &ys_proof_twins_record, YS_FIELD_NULL,
                 "those of the whole batch; null in double"),
 };
-const struct ys_record ys_proof_whole_record = YS_RECORD("whole", struct ys_proof_whole, whole_fields);
+static const struct ys_record whole_record = YS_RECORD("whole", struct ys_proof_whole, whole_fields);
 
 #define OF_PLACE(member, kind, flags, what) YS_FIELD(struct ys_proof_place, member, kind, NULL, flags, what)
 static const struct ys_field place_fields[] = {
@@ -54,13 +54,13 @@ static const struct ys_field place_fields[] = {
     OF_PLACE(bound, YS_FIELD_REAL, YS_FIELD_NULL, "as of a check"),
     OF_PLACE(pass, YS_FIELD_FLAG, 0, "as of a check"),
 };
-const struct ys_record ys_proof_place_record = YS_RECORD("place", struct ys_proof_place, place_fields);
+static const struct ys_record place_record = YS_RECORD("place", struct ys_proof_place, place_fields);
 
 static const struct ys_field pass_fields[] = {
     YS_FIELD(struct ys_proof_pass, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why there is no answer"),
     YS_FIELD(struct ys_proof_pass, first, YS_FIELD_INT, NULL, YS_FIELD_NULL, "index of the first that does not pass"),
     {"nodes", YS_FIELD_LIST, offsetof(struct ys_proof_pass, places), NULL, 0, "in the order in which a mistake spreads",
-     &ys_proof_place_record, NULL},
+     &place_record, NULL},
 };
 const struct ys_record ys_proof_pass_record = YS_RECORD("pass", struct ys_proof_pass, pass_fields);
 
@@ -84,14 +84,14 @@ static const struct ys_field fields[] = {
     SAYS(batches, YS_FIELD_INT, NULL, MAY_LACK, "batches, which are the steps too"),
     SAYS(positions, YS_FIELD_INT, NULL, MAY_LACK, "of a row that were proven, where it has more"),
     SAYS(date, YS_FIELD_TEXT, NULL, MAY_LACK, "when it was made"),
-    HAS(checks, YS_FIELD_LIST, &ys_proof_check_record, YS_FIELD_LATER, "empty where nothing could be compared"),
+    HAS(checks, YS_FIELD_LIST, &check_record, YS_FIELD_LATER, "empty where nothing could be compared"),
     YS_FIELD_NAMED(struct ys_proof, ended, &ys_run_statuses, MAY_LACK,
                    "as what the adapter broke off, or unsupported where the twins lack the work"),
     YS_FIELD_NAMED(struct ys_proof, verdict, &ys_proof_verdicts, 0, "what the checks come to"),
     SAYS(reason, YS_FIELD_TEXT, NULL, LATER, "a sentence; null when it passed"),
     SAYS(lasting, YS_FIELD_TRUTH, NULL, MAY_LACK, "whether it may be kept: false when somebody broke off"),
     HAS(twins, YS_FIELD_OBJECT_OWNED, &ys_proof_twins_record, MAY_LACK, "what rounding alone does"),
-    HAS(whole, YS_FIELD_OBJECT_OWNED, &ys_proof_whole_record, MAY_LACK, "where a whole batch was looked at"),
+    HAS(whole, YS_FIELD_OBJECT_OWNED, &whole_record, MAY_LACK, "where a whole batch was looked at"),
     SAYS(seconds, YS_FIELD_REAL, "s", MAY_LACK, "that it took"),
     SAYS(open_s, YS_FIELD_REAL, "s", MAY_LACK, "that `open` took in it"),
     SAYS(open_cpu_s, YS_FIELD_REAL, "s", MAY_LACK, "its processor time"),
@@ -151,7 +151,7 @@ static double finite_or_nan(double value)
 void ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error, double bound,
                         const char *worst)
 {
-    struct ys_proof_check *check = grow(&proof->checks, &ys_proof_check_record);
+    struct ys_proof_check *check = grow(&proof->checks, &check_record);
     check->half = half;
     check->name = ys_strdup(name);
     check->error = finite_or_nan(error);
@@ -167,9 +167,9 @@ bool ys_proof_lacks_judge(const struct ys_proof *proof)
 
 void ys_proof_drop_checks(struct ys_proof *proof)
 {
-    ys_list_fini(&ys_proof_check_record, &proof->checks);
+    ys_list_fini(&check_record, &proof->checks);
     ys_record_free(&ys_proof_twins_record, proof->twins);
-    ys_record_free(&ys_proof_whole_record, proof->whole);
+    ys_record_free(&whole_record, proof->whole);
     proof->twins = NULL;
     proof->whole = NULL;
 }
@@ -192,7 +192,7 @@ const struct ys_proof_check *ys_proof_find(const struct ys_proof *proof, enum ys
 void ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const char *op, const char *name, double error,
                         double bound)
 {
-    struct ys_proof_place *place = grow(&pass->places, &ys_proof_place_record);
+    struct ys_proof_place *place = grow(&pass->places, &place_record);
     place->node = ys_strdup(node);
     place->op = ys_strdup(op);
     place->name = ys_strdup(name);

@@ -21,7 +21,6 @@ struct ys_proof_check {
     bool pass;
     char *worst; /* the parameter, the batch, or "logits" or "loss" in which the error was found; NULL */
 };
-extern const struct ys_record ys_proof_check_record;
 
 /** The worst figures of the twins in the trial's format. */
 struct ys_proof_twins {
@@ -39,7 +38,6 @@ struct ys_proof_whole {
     bool in_double;
     struct ys_proof_twins *twins; /* owned; NULL: none were asked, as in double */
 };
-extern const struct ys_record ys_proof_whole_record;
 
 /** A node of a trace: forward a value of it, backward the gradient of one of its parameters. */
 struct ys_proof_place {
@@ -47,7 +45,6 @@ struct ys_proof_place {
     double error, bound;
     bool pass;
 };
-extern const struct ys_record ys_proof_place_record;
 
 struct ys_proof_pass {
     char *reason;          /* why there is no answer; NULL */

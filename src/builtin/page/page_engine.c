@@ -9,7 +9,6 @@
 
 static struct {
     struct ys_engine *engine;
-    double loss;
     void *values; /* what a parameter is handed over in */
     size_t values_bytes;
 } page;
@@ -88,49 +87,14 @@ void *ys_page_input(void)
     return ys_engine_place(page.engine, 0);
 }
 
-int64_t *ys_page_labels(void)
-{
-    return ys_engine_target(page.engine);
-}
-
-static enum ys_engine_mode mode_of(int train_mode)
-{
-    return train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
-}
-
 int ys_page_infer(void)
 {
     return ys_engine_forward(page.engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
 }
 
-int ys_page_forward(int train_mode)
-{
-    return ys_engine_forward(page.engine, NULL, NULL, mode_of(train_mode), &page.loss);
-}
-
-int ys_page_backward(int train_mode)
-{
-    return ys_engine_backward(page.engine, NULL, NULL, mode_of(train_mode), &page.loss);
-}
-
-int ys_page_step(double lr)
-{
-    return ys_engine_step(page.engine, NULL, NULL, lr, &page.loss);
-}
-
-void ys_page_reset(void)
-{
-    ys_engine_reset(page.engine);
-}
-
 const void *ys_page_logits(void)
 {
     return ys_engine_logits(page.engine);
-}
-
-double ys_page_loss(void)
-{
-    return page.loss;
 }
 
 int ys_page_classes(void)
@@ -167,8 +131,7 @@ int ys_page_set(int param, int real_bytes)
     return ys_engine_param_set(page.engine, (size_t)param, format_of(real_bytes), page.values);
 }
 
-int ys_page_get(int param, int real_bytes, int gradient)
+int ys_page_get(int param, int real_bytes)
 {
-    return (gradient ? ys_engine_gradient_get : ys_engine_param_get)(page.engine, (size_t)param, format_of(real_bytes),
-                                                                     page.values);
+    return ys_engine_param_get(page.engine, (size_t)param, format_of(real_bytes), page.values);
 }

@@ -18,28 +18,19 @@ int ys_page_open(const char *plan, const char *graph, const char *backend);
 /** "ref" or "simd"; what vectors it computes with. */
 const char *ys_page_backend(void);
 const char *ys_page_level(void);
-/** Where the rows of a batch are to be written, in the type of the data; and its labels, int64. */
+/** Where the rows of a batch are to be written, in the type of the data. */
 void *ys_page_input(void);
-int64_t *ys_page_labels(void);
-/** Logits, in mode EVAL. */
+/** Logits of the rows that were written. */
 int ys_page_infer(void);
-/** Logits and loss. */
-int ys_page_forward(int train_mode);
-/** Loss and gradients of the rows and labels that were written. */
-int ys_page_backward(int train_mode);
-int ys_page_step(double lr);
-/** Forgets the optimizer's state; parameters stay. */
-void ys_page_reset(void);
-/** Of the last of these: [batch, ...], double in f64, else float; the loss. */
+/** Of the last of these: [batch, classes], double in f64, else float. */
 const void *ys_page_logits(void);
-double ys_page_loss(void);
-int ys_page_classes(void);    /* of a row */
-int ys_page_real_bytes(void); /* of a logit, and of what the two below exchange: 8 or 4 */
+int ys_page_classes(void);
+int ys_page_real_bytes(void); /* of a logit: 8 or 4 */
 /** Where parameter `param`, by its index in the graph, is written before ys_page_set(), and what it then holds. NULL:
  * there is no memory, or no such parameter. `real_bytes`: 4 for float, 8 for double. */
 void *ys_page_place(int param, int real_bytes);
 int ys_page_set(int param, int real_bytes);
-/** The parameter, or its gradient after a backward or step, as it then stands at ys_page_place(). */
-int ys_page_get(int param, int real_bytes, int gradient);
+/** The parameter as it then stands at ys_page_place(). */
+int ys_page_get(int param, int real_bytes);
 
 #endif

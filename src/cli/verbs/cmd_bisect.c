@@ -1,13 +1,10 @@
 /* bisect: which version of a framework made it slower, or wrong. */
-#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "campaign/bisect.h"
 #include "cli/command.h"
 #include "framework/recipe.h"
 #include "report/judged/judged.h"
-
-#include <string.h>
 
 enum { UNDECIDED = 4 };
 
@@ -19,12 +16,7 @@ static ys_status check_words(const struct ys_args *args)
     for (const char *const *end = (const char *const[]){args->good, args->bad, NULL}; *end; end++)
         if (**end >= '0' && **end <= '9')
             return ys_fail(YS_EINVAL, "%s is a version of what? write NAME@%s, as pytorch@2.13.0", *end, *end);
-    if (args->word_count == 0 && args->flags.count == 0)
-        return ys_fail(YS_EINVAL, "bisect needs a study file or flags; `yardstick init` writes an example");
-    if (args->word_count && !ys_fs_exists(args->words[0]))
-        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
-                       args->words[0]);
-    return YS_OK;
+    return ys_command_need_study(args, false);
 }
 
 /* The folder is a key of the job, as for `run`. */
@@ -40,12 +32,8 @@ static ys_status bisect(const struct ys_args *args, const char *good, const char
                                         .metric = args->metric ? args->metric : "rate_per_s",
                                         .recipe_dirs = args->recipe_dirs,
                                         .command = args->command};
-    const char *results = ys_command_results(args);
     struct ys_store *store = NULL;
-    for (size_t i = 0; i < args->flags.count; i++)
-        if (strcmp(args->flags.items[i].key, "results") == 0)
-            results = args->flags.items[i].value;
-    YS_TRY(ys_store_open(results, YS_STORE_WRITE, &store));
+    YS_TRY(ys_command_open_store(args, &store));
     ys_status status = ys_bisect(&wish, store, found);
     ys_store_close(store);
     return status;

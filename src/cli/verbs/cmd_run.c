@@ -25,11 +25,7 @@ enum { PARAMS_AT = 14 }; /* the column at which lists of parameters begin */
 static ys_status load_job(const struct ys_args *args, struct ys_job *job)
 {
     struct ys_job_hooks hooks = ys_study_job_hooks(args->recipe_dirs);
-    if (args->word_count == 0 && args->flags.count == 0)
-        return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
-    if (args->word_count && strcmp(args->words[0], "-") != 0 && !ys_fs_exists(args->words[0]))
-        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
-                       args->words[0]);
+    YS_TRY(ys_command_need_study(args, true));
     ys_status status =
         ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
     return status == YS_EIO ? YS_EINVAL : status; /* a job file that cannot be read is the user's to mend */

@@ -43,12 +43,7 @@ static ys_status read_words(const struct ys_args *args, double *budget_s, int64_
         return ys_fail(YS_EINVAL, "--budget=%s: write a time, such as 30min", args->budget);
     if (args->out && (!out || strcmp(out, ".ys") != 0))
         return ys_fail(YS_EINVAL, "--out=%s: a study is written, so name it FILE.ys", args->out);
-    if (args->word_count == 0 && args->flags.count == 0)
-        return ys_fail(YS_EINVAL, "tune needs a study file or flags; `yardstick init` writes an example");
-    if (args->word_count && !ys_fs_exists(args->words[0]))
-        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
-                       args->words[0]);
-    return YS_OK;
+    return ys_command_need_study(args, false);
 }
 
 static ys_status tune(const struct ys_args *args, struct ys_tuned *tuned)
@@ -62,13 +57,9 @@ static ys_status tune(const struct ys_args *args, struct ys_tuned *tuned)
                                 .search = args->search,
                                 .recipe_dirs = args->recipe_dirs,
                                 .command = args->command};
-    const char *results = ys_command_results(args);
     struct ys_store *store = NULL;
     YS_TRY(read_words(args, &wish.budget_s, &wish.budget_steps));
-    for (size_t i = 0; i < args->flags.count; i++)
-        if (strcmp(args->flags.items[i].key, "results") == 0)
-            results = args->flags.items[i].value;
-    YS_TRY(ys_store_open(results, YS_STORE_WRITE, &store));
+    YS_TRY(ys_command_open_store(args, &store));
     ys_status status = wish.over ? ys_tune_over(&wish, store, tuned) : ys_tune(&wish, store, tuned);
     ys_store_close(store);
     return status;

@@ -51,9 +51,6 @@ struct ys_model_block {
 };
 /** YS_EINVAL: the heads do not divide the width. */
 ys_status ys_model_check_heads(const char *name, const struct ys_model_block *block) YS_MUST_CHECK;
-/** Queries, keys and values of one dense layer, attention, a dense layer; then the two dense layers. */
-int ys_model_attend(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
-int ys_model_widen(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
 /** The whole block, with a normalisation before each of its two branches, or behind each of its two sums. */
 int ys_model_block_before(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
 int ys_model_block_behind(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);

@@ -19,7 +19,7 @@ static void draw(struct ys_build *b, const struct ys_model_block *s, double std)
     ys_build_draw(b, weights, YS_DRAW_CONSTANT(0));
 }
 
-int ys_model_attend(struct ys_build *b, int v, const struct ys_model_block *s, const char *prefix)
+static int attend(struct ys_build *b, int v, const struct ys_model_block *s, const char *prefix)
 {
     const struct ys_node cut = {.op = YS_OP_SPLIT, .axis = 2, .out_count = 3, .split = {s->width, s->width, s->width}};
     const struct ys_node node = {.op = YS_OP_ATTENTION,
@@ -33,7 +33,7 @@ int ys_model_attend(struct ys_build *b, int v, const struct ys_model_block *s, c
     return ys_build_gemm(b, v, s->width, name_of(prefix, "project").text);
 }
 
-int ys_model_widen(struct ys_build *b, int v, const struct ys_model_block *s, const char *prefix)
+static int widen(struct ys_build *b, int v, const struct ys_model_block *s, const char *prefix)
 {
     const struct ys_node gelu = {.op = YS_OP_GELU, .by_tanh = s->by_tanh};
     draw(b, s, 0.02);
@@ -45,17 +45,17 @@ int ys_model_widen(struct ys_build *b, int v, const struct ys_model_block *s, co
 
 int ys_model_block_before(struct ys_build *b, int in, const struct ys_model_block *s, const char *prefix)
 {
-    int v = ys_model_attend(b, ys_build_layernorm(b, in, s->epsilon, name_of(prefix, "norm1").text), s, prefix);
+    int v = attend(b, ys_build_layernorm(b, in, s->epsilon, name_of(prefix, "norm1").text), s, prefix);
     in = ys_build_add(b, in, v, name_of(prefix, "add1").text);
-    v = ys_model_widen(b, ys_build_layernorm(b, in, s->epsilon, name_of(prefix, "norm2").text), s, prefix);
+    v = widen(b, ys_build_layernorm(b, in, s->epsilon, name_of(prefix, "norm2").text), s, prefix);
     return ys_build_add(b, in, v, name_of(prefix, "add2").text);
 }
 
 int ys_model_block_behind(struct ys_build *b, int in, const struct ys_model_block *s, const char *prefix)
 {
-    int v = ys_build_add(b, in, ys_model_attend(b, in, s, prefix), name_of(prefix, "add1").text);
+    int v = ys_build_add(b, in, attend(b, in, s, prefix), name_of(prefix, "add1").text);
     in = ys_build_layernorm(b, v, s->epsilon, name_of(prefix, "norm1").text);
-    v = ys_build_add(b, in, ys_model_widen(b, in, s, prefix), name_of(prefix, "add2").text);
+    v = ys_build_add(b, in, widen(b, in, s, prefix), name_of(prefix, "add2").text);
     return ys_build_layernorm(b, v, s->epsilon, name_of(prefix, "norm2").text);
 }
 

@@ -94,7 +94,6 @@ struct ys_sheet {
 enum { YS_SHEET_MOST = 100 }; /* rows and items of a page */
 
 struct ys_sheet ys_sheet_init(const struct ys_medium *medium);
-void ys_sheet_fini(struct ys_sheet *sheet);
 
 /** Adds a column, whose texts are copied. */
 void ys_sheet_column(struct ys_sheet *sheet, unsigned forms, enum ys_column_kind kind, const char *head,

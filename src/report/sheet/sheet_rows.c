@@ -13,7 +13,7 @@ struct ys_sheet ys_sheet_init(const struct ys_medium *medium)
     return (struct ys_sheet){.medium = *medium, .naming = 1};
 }
 
-void ys_sheet_fini(struct ys_sheet *sheet)
+static void fini_sheet(struct ys_sheet *sheet)
 {
     ys_buf_free(&sheet->texts);
     ys_buf_free(&sheet->added);
@@ -189,5 +189,5 @@ void ys_sheet_write(struct ys_sheet *sheet, struct ys_buf *out)
     case YS_FORM_ALL:
         break;
     }
-    ys_sheet_fini(sheet);
+    fini_sheet(sheet);
 }

@@ -44,6 +44,19 @@ __attribute__((unused)) static char *program_path(void)
     return NULL;
 }
 
+/** Runs the program with words after its name (ended by NULL); its exit code, stdout in *output. */
+__attribute__((unused)) static int run_program(const char *const *words, struct ys_buf *output)
+{
+    const char *argv[32] = {program_path()};
+    int code = -1;
+    for (size_t count = 1; *words; words++)
+        argv[count++] = *words;
+    struct ys_child_options options = {.timeout_s = 120};
+    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
+    ys_free((void *)(uintptr_t)argv[0]);
+    return code;
+}
+
 __attribute__((unused)) static void fixture_net(struct net *n)
 {
     struct ys_window three = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1},

@@ -5,16 +5,10 @@
 static int run_attack(const char *graph, const char *weights, const char *data, const char *const *more,
                       struct ys_buf *output)
 {
-    const char *argv[32] = {program_path(), "attack", "--graph", graph,       "--weights",
-                            weights,        "--data", data,      "--threads", "2"};
-    int code = -1;
-    size_t count = 10;
-    for (; *more; more++)
-        argv[count++] = *more;
-    struct ys_child_options options = {.timeout_s = 120};
-    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
-    ys_free((void *)(uintptr_t)argv[0]);
-    return code;
+    const char *words[31] = {"attack", "--graph", graph, "--weights", weights, "--data", data, "--threads", "2"};
+    for (size_t count = 9; *more; more++)
+        words[count++] = *more;
+    return run_program(words, output);
 }
 
 static ys_json *attack(const char *const *more)

@@ -2,20 +2,6 @@
 #include "graph/scales.h"
 #include "unit/builtin/program.h"
 
-/** Runs the program with arguments after its name; its exit code, stdout in *output. */
-static int run_program(const char *const *arguments, struct ys_buf *output)
-{
-    const char *argv[16] = {program_path()};
-    int code = -1;
-    size_t count = 1;
-    for (; *arguments; arguments++)
-        argv[count++] = *arguments;
-    struct ys_child_options options = {.timeout_s = 60};
-    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
-    ys_free((void *)(uintptr_t)argv[0]);
-    return code;
-}
-
 /** `calibrate` of the fixture with such words behind it; false: it fails, as `code` says. */
 static bool calibrate(const char *const *words, int code, struct ys_scales *scales)
 {

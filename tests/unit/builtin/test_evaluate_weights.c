@@ -1,20 +1,6 @@
 /* `yardstick-builtin evaluate` and the arguments of the program. */
 #include "unit/builtin/program.h"
 
-/** Runs the program with arguments after its name; its exit code, stdout in *output. */
-static int run_program(const char *const *arguments, struct ys_buf *output)
-{
-    const char *argv[16] = {program_path()};
-    int code = -1;
-    size_t count = 1;
-    for (; *arguments; arguments++)
-        argv[count++] = *arguments;
-    struct ys_child_options options = {.timeout_s = 60};
-    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
-    ys_free((void *)(uintptr_t)argv[0]);
-    return code;
-}
-
 /** `evaluate` of these files; the parsed object, or NULL. */
 static ys_json *evaluate_files(const char *graph, const char *weights, const char *data, const char *batch,
                                int expected_code)
