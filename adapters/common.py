@@ -231,6 +231,16 @@ class InferenceAdapter(Adapter):
         return sum(sizes) - self.plan.untrained()
 
 
+def made_file(plan):
+    """The path of the file that a converter or a quantiser made of the network; raises what it failed with."""
+    made = plan.converted
+    if made is None:
+        raise Unsupported("there is no converted file of this network: the recipe names a converter, and the plan none")
+    if made.get("path") is None:
+        raise (Unsupported if made.get("code") == Unsupported.code else BuildFailed)("%s: %s" % (made["by"], made["message"]))
+    return made["path"]
+
+
 def loss_of(plan, logits, y):
     """The plan's loss of a batch, as docs/graph.md defines it; of the type of the logits."""
     z, rows, smoothing = logits.astype(np.float64), np.arange(len(y)), plan.label_smoothing
@@ -305,6 +315,8 @@ def _check_supported(adapter, plan):
                           % plan.bucket_bytes)
     if plan.scales is not None and not adapter.quantised:
         raise Unsupported("a network in integers: this adapter does not read an ONNX file, which has the common scales")
+    if plan.quantise is not None and plan.converted is None:
+        raise Unsupported("a network in integers: there is none that this adapter's framework has quantised by itself")
     if plan.by_own_loader and not adapter.loader:
         raise Unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
     if plan.asked_mode == "size" and not adapter.forms:

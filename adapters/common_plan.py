@@ -55,7 +55,7 @@ class Plan:
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
         self.converted = plan.get("converted")
-        self.scales = plan.get("scales")
+        self.scales, self.quantise = plan.get("scales"), plan.get("quantise")
         stored = plan.get("stored") or {}
         self.form, self.form_path = stored.get("form"), stored.get("path")
         if stored and not (self.asked_mode == "size" and isinstance(self.form, str) and isinstance(self.form_path, str)):

@@ -3,7 +3,6 @@ that of a framework: CONVERT GRAPH WEIGHTS BATCH OPTIONS OUT (src/framework/conv
 
 import json
 import sys
-import traceback
 import types
 
 import common
@@ -11,10 +10,8 @@ import numpy as np
 import torch
 
 import pytorch
+from common_conversion import answer
 from common_tensors import read_safetensors
-
-UNSUPPORTED = 3  # exit code: the network cannot be had in that form
-WORDS = 400  # of an error, whose first line alone says what it is
 
 
 def read(graph_path, weights_path, batch):
@@ -36,16 +33,11 @@ def read(graph_path, weights_path, batch):
 
 
 def serve(convert):
-    """Calls convert(module, example, options, path), which writes the file; what it raises becomes the last line, and the exit code."""
+    """Calls convert(module, example, options, path), which writes the file."""
     graph, weights, batch, options, out = sys.argv[1:]
-    try:
+
+    def act():
         with torch.no_grad():
             convert(*read(graph, weights, int(batch)), json.loads(options), out)
-    except common.Unsupported as error:
-        print(error)
-        sys.exit(UNSUPPORTED)
-    except Exception as error:
-        traceback.print_exc()
-        sys.stderr.flush()
-        print("%s: %s" % (type(error).__name__, (str(error).strip() or "no reason given").splitlines()[0][:WORDS]))
-        sys.exit(1)
+
+    answer(act)

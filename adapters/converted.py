@@ -16,17 +16,14 @@ class ConvertedAdapter(common.InferenceAdapter):
         """The path of the file, and how this run departs from others by it, for the answer to `open`."""
         if plan.form:
             return plan.form_path, []
-        made = plan.converted
-        if made is None:
-            raise common.Unsupported("there is no converted file of this network: the recipe names a converter, and the plan none")
-        if made.get("path") is None:
-            kind = common.Unsupported if made.get("code") == common.Unsupported.code else common.BuildFailed
-            raise kind("%s: %s" % (made["by"], made["message"]))
-        self.lost = [name for name, found in find(made["path"], plan.weights).items() if not found]
-        said = "network converted by %s" % made["by"]
+        path = common.made_file(plan)
+        if plan.quantise:
+            return path, ["converted and quantised by %s" % plan.converted["by"]]
+        self.lost = [name for name, found in find(path, plan.weights).items() if not found]
+        said = "network converted by %s" % plan.converted["by"]
         if self.lost:
             said += ", which merged %d of %d parameters into others" % (len(self.lost), len(plan.params))
-        return made["path"], [said]
+        return path, [said]
 
     def weights(self):
         """Those that were looked for in the file when it was opened and are there, bit for bit. Of those that the converter merged

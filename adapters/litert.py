@@ -28,7 +28,7 @@ class LiteRT(converted.ConvertedAdapter):
         self.input = self.runtime.get_input_details()[0]["index"]
         self.output = self.runtime.get_output_details()[0]["index"]
         return {
-            **({} if plan.form else {"parameters": self.parameters(plan.weights)}),
+            **({} if plan.form or plan.quantise else {"parameters": self.parameters(plan.weights)}),
             "threads": plan.threads,
             "libraries": ["ai-edge-litert %s" % self.version],
             "deviations": deviations,

@@ -32,7 +32,11 @@ class OnnxRuntime(common.InferenceAdapter):
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
         path = plan.form_path or self.model_file()
-        self.values = {} if plan.form or plan.scales else initializers(path)  # a file of ORT's own format has them behind its optimizations
+        deviations = ["graph optimizations: %s" % self.option("optimization")] * (self.option("optimization") != "all")
+        if plan.quantise:
+            path = common.made_file(plan)
+            deviations.append("quantised by %s" % plan.converted["by"])
+        self.values = {} if plan.form or plan.scales or plan.quantise else initializers(path)  # a file of ORT's own format has them behind its optimizations
         settings = ort.SessionOptions()
         settings.intra_op_num_threads = plan.threads
         settings.inter_op_num_threads = 1
@@ -45,10 +49,9 @@ class OnnxRuntime(common.InferenceAdapter):
             self.session = ort.InferenceSession(path, settings, providers=["CPUExecutionProvider"])
         except NoKernel as error:  # most of what convolves has no double
             raise common.Unsupported("ONNX Runtime has no %s: %s" % (plan.precision, error))
-        deviations = ["graph optimizations: %s" % self.option("optimization")] * (self.option("optimization") != "all")
         deviations += ["threads that wait do not spin"] * (not self.option("spinning"))
         return {
-            **({} if plan.form or plan.scales else {"parameters": self.parameters(self.values)}),
+            **({"parameters": self.parameters(self.values)} if self.values else {}),
             "threads": self.session.get_session_options().intra_op_num_threads,
             "libraries": [ort.get_build_info()] + self.session.get_providers(),
             "deviations": deviations,

@@ -124,6 +124,9 @@ export function writeTensors(path, tensors) {
 
 function lossOf(plan, logits, classes, y) {
   const smoothing = plan.label_smoothing ?? 0;
+  if (y.length === logits.length && y.constructor === Float32Array) { // numbers, not classes
+    return logits.reduce((all, value, i) => all + (value - y[i]) ** 2, 0) / y.length;
+  }
   let sum = 0;
   for (let row = 0; row < y.length; row++) {
     const z = Array.from(logits.subarray(row * classes, (row + 1) * classes)), right = Number(y[row]);

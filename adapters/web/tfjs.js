@@ -79,6 +79,7 @@ function check(node, shapes) {
   const refuse = (what) => {
     throw unsupported(`TensorFlow.js has no ${op} ${what} (node ${node.name})`, op);
   };
+  if (JOINS[op] && Object.keys(node.params).length > 0) refuse("with a parameter as an operand");
   if (op === "Conv" && attrs.group !== 1 && shapes[node.params.weight][1] !== 1) refuse(`of ${attrs.group} groups`);
   if (op === "Conv" && attrs.strides.some((step) => step > 1) && attrs.dilations.some((step) => step > 1)) {
     refuse("with stride and dilation");

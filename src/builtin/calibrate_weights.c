@@ -107,7 +107,7 @@ static ys_status draw_rows(struct calibration *c)
         return ys_out_of_memory();
     for (size_t i = 0; i < c->rows.count; i++)
         c->order[i] = (uint32_t)i;
-    ys_rng_init(&rng, (uint64_t)c->request->seed, "calibration");
+    ys_rng_init(&rng, (uint64_t)c->request->seed, YS_QUANT_DRAW);
     ys_rng_shuffle(&rng, c->order, c->rows.count);
     return YS_OK;
 }

@@ -17,23 +17,25 @@ static const double TIMEOUT_S = 1800;
 static const int UNSUPPORTED = 3; /* exit code */
 static const char MODEL[] = "model";
 
-ys_status ys_converter_find(const struct ys_recipe *recipe, const char *const *recipe_dirs,
+ys_status ys_converter_find(const struct ys_recipe *recipe, const char *key, const char *const *recipe_dirs,
                             struct ys_converter **converter)
 {
+    const bool is_quantiser = strcmp(key, "quantiser") == 0;
+    const char *named = is_quantiser ? recipe->quantiser : recipe->converter;
     struct ys_recipe *tool = NULL;
     struct ys_environment environment;
     struct ys_buf closure = {0};
-    ys_status status = ys_recipe_find(recipe->converter, recipe_dirs, &tool);
+    ys_status status = ys_recipe_find(named, recipe_dirs, &tool);
     if (status == YS_OK && !tool->is_tool)
         status = ys_fail(YS_EFORMAT, "it is no recipe of kind tool");
     if (status != YS_OK) {
         ys_recipe_free(tool);
-        return ys_fail_in(YS_EFORMAT, "%s: converter = %s", recipe->path, recipe->converter);
+        return ys_fail_in(YS_EFORMAT, "%s: %s = %s", recipe->path, key, named);
     }
     struct ys_converter *found = ys_alloc(1, sizeof *found);
     ys_environment_read(tool, tool->versions[0], &environment);
     found->spec = ys_format("%s@%s", tool->name, tool->versions[0]);
-    found->script = ys_recipe_find_code(recipe, recipe->convert);
+    found->script = ys_recipe_find_code(recipe, is_quantiser ? recipe->quantise : recipe->convert);
     found->interpreter = ys_strdup(environment.interpreter);
     found->environment = ys_strdup(environment.folder);
     if (!environment.complete)
@@ -64,7 +66,7 @@ void ys_converter_free(struct ys_converter *converter)
 struct conversion {
     const struct ys_converter *converter;
     const struct ys_plan *plan;
-    char *options;
+    char *options, *said; /* JSON: all of them, and those by which it is kept */
     struct ys_plan_converted *made;
     bool failed;
 };
@@ -72,7 +74,7 @@ struct conversion {
 static void say_wait(void *context)
 {
     const struct conversion *conversion = context;
-    ys_progress("%s: converting %s", conversion->converter->spec, conversion->plan->model);
+    ys_progress("%s: making a file of %s", conversion->converter->spec, conversion->plan->model);
 }
 
 static ys_status run(struct conversion *conversion, const char *out, const char *tmp, struct ys_buf *said, int *code)
@@ -145,17 +147,42 @@ static ys_status fill(void *context, const char *folder)
     return status;
 }
 
+/* By what files say, not by where they lie. */
 static ys_status key_of(const struct conversion *conversion, char key[YS_SHA256_TEXT])
 {
     const struct ys_plan *plan = conversion->plan;
-    char graph[YS_SHA256_TEXT], weights[YS_SHA256_TEXT];
-    YS_TRY(ys_sha256_file(plan->graph, graph));
-    YS_TRY(ys_sha256_file(plan->weights, weights));
-    char *text = ys_format("%s|%s|%s|%lld|%s", conversion->converter->closure, graph, weights, (long long)plan->batch,
-                           conversion->options);
-    ys_sha256_text(text, strlen(text), key);
-    ys_free(text);
-    return YS_OK;
+    const struct ys_plan_quantise *quantise = plan->quantise;
+    const char *paths[] = {plan->graph, plan->weights, plan->onnx, quantise ? quantise->data : NULL,
+                           quantise ? quantise->order : NULL};
+    struct ys_buf text = {0};
+    ys_status status = YS_OK;
+    ys_buf_printf(&text, "%s|%lld|%s|", conversion->converter->closure, (long long)plan->batch, conversion->said);
+    for (size_t i = 0; status == YS_OK && i < sizeof paths / sizeof paths[0]; i++) {
+        char hash[YS_SHA256_TEXT] = "";
+        if (paths[i])
+            status = ys_sha256_file(paths[i], hash);
+        ys_buf_printf(&text, "%s|", hash);
+    }
+    ys_sha256_text(ys_buf_text(&text), text.size, key);
+    ys_buf_free(&text);
+    return status;
+}
+
+/* What the program is told beside its files, and of that what is no path. */
+static void tell(struct conversion *conversion)
+{
+    const struct ys_plan *plan = conversion->plan;
+    ys_json *options = plan->options ? ys_json_copy(plan->options) : ys_json_object();
+    if (plan->quantise)
+        ys_json_set(options, "quantise", ys_json_copy(plan->quantise->rule));
+    conversion->said = ys_json_dump(options, YS_JSON_SORTED);
+    if (plan->quantise) {
+        ys_json_set(options, "quantise", ys_record_json(&ys_plan_quantise_record, plan->quantise));
+        if (plan->onnx)
+            ys_json_set_string(options, "onnx", plan->onnx);
+    }
+    conversion->options = ys_json_dump(options, YS_JSON_SORTED);
+    ys_json_free(options);
 }
 
 /* The kept file may be gone while the plan lives, and the plan's is removed with it. */
@@ -187,11 +214,12 @@ ys_status ys_converter_convert(const struct ys_converter *converter, struct ys_p
     struct conversion conversion = {.converter = converter, .plan = plan};
     conversion.made = ys_alloc(1, sizeof *conversion.made);
     conversion.made->by = ys_strdup(converter->spec);
-    conversion.options = plan->options ? ys_json_dump(plan->options, YS_JSON_SORTED) : ys_strdup("{}");
+    tell(&conversion);
     ys_status status = take(&conversion);
     if (conversion.failed)
         status = YS_OK;
     ys_free(conversion.options);
+    ys_free(conversion.said);
     ys_record_free(&ys_plan_converted_record, plan->converted);
     plan->converted = NULL;
     if (status == YS_OK)

@@ -38,6 +38,7 @@ void ys_framework_free(struct ys_framework *framework)
     ys_json_free(framework->options);
     ys_json_free(framework->forms);
     ys_converter_free(framework->converter);
+    ys_converter_free(framework->quantiser);
     ys_free(framework);
 }
 
@@ -303,7 +304,9 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     if (status == YS_OK)
         status = ys_recipe_version(used ? used : recipe, asked, &version);
     if (status == YS_OK && recipe->converter)
-        status = ys_converter_find(recipe, recipe_dirs, &f->converter);
+        status = ys_converter_find(recipe, "converter", recipe_dirs, &f->converter);
+    if (status == YS_OK && recipe->quantiser)
+        status = ys_converter_find(recipe, "quantiser", recipe_dirs, &f->quantiser);
     if (status == YS_OK)
         status = fill(f, recipe, used ? used : recipe, version, interpreter);
     ys_recipe_free(recipe);

@@ -31,6 +31,7 @@ struct ys_framework {
     bool is_own;                    /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
     bool reads_onnx;                /* its plans name the network as an ONNX file: framework/network_file.h */
     struct ys_converter *converter; /* what makes files of networks for it: framework/converter.h; NULL: nothing does */
+    struct ys_converter *quantiser; /* what calls its makers' quantiser; likewise, and it may not be installed */
     enum ys_framework_state state;
     char *reason;                        /* one sentence; NULL when ready */
     uint64_t download_bytes, disk_bytes; /* what installing it takes, as the recipe says; 0 where it does not */

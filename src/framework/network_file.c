@@ -12,10 +12,10 @@ ys_status ys_framework_model_file(const struct ys_framework *framework, struct y
 {
     if (plan->stored)
         return YS_OK;
-    if (framework->converter)
+    if (framework->converter && !plan->quantise)
         return ys_converter_convert(framework->converter, plan);
     if (!framework->reads_onnx)
-        return YS_OK;
+        return plan->quantise && framework->quantiser ? ys_converter_convert(framework->quantiser, plan) : YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
     ys_status status = plan->scales
                            ? ys_onnx_convert_quantised(plan->graph, plan->weights, plan->scales, path)
@@ -23,7 +23,7 @@ ys_status ys_framework_model_file(const struct ys_framework *framework, struct y
     ys_free(plan->onnx);
     plan->onnx = status == YS_OK ? path : NULL;
     if (status == YS_OK)
-        return YS_OK;
+        return plan->quantise && framework->quantiser ? ys_converter_convert(framework->quantiser, plan) : YS_OK;
     ys_free(path);
     if (status != YS_EUNSUPPORTED)
         return status;

@@ -31,7 +31,8 @@ void ys_recipe_free(struct ys_recipe *recipe)
     char *texts[] = {recipe->path,      recipe->folder,    recipe->text,    recipe->name,     recipe->title,
                      recipe->program,   recipe->adapter,   recipe->uses,    recipe->python,   recipe->requirements,
                      recipe->index,     recipe->get,       recipe->limits,  recipe->unpinned, recipe->resolved,
-                     recipe->elsewhere, recipe->converter, recipe->convert, recipe->make,     recipe->made};
+                     recipe->elsewhere, recipe->converter, recipe->convert, recipe->make,     recipe->made,
+                     recipe->quantiser, recipe->quantise};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -168,11 +169,12 @@ static ys_status set_make(struct ys_recipe *recipe, const struct ys_ini_entry *e
     return YS_OK;
 }
 
-static const char *const keys[] = {
-    "name",  "title",     "program",  "adapter",      "uses",     "versions",  "python", "requirements",
-    "index", "get",       "limits",   "download",     "disk",     "no_work",   "double", "model_format",
-    "modes", "env.NAME",  "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere", "also",   "kind",
-    "forms", "converter", "convert",  "tune.KNOB",    "npm",      "make",      NULL};
+static const char *const keys[] = {"name",      "title",        "program",  "adapter",      "uses",   "versions",
+                                   "python",    "requirements", "index",    "get",          "limits", "download",
+                                   "disk",      "no_work",      "double",   "model_format", "modes",  "env.NAME",
+                                   "opt.NAME",  "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
+                                   "forms",     "converter",    "convert",  "tune.KNOB",    "npm",    "make",
+                                   "quantiser", "quantise",     NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -208,6 +210,8 @@ static bool set_text(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
         {"get", &recipe->get},
         {"converter", &recipe->converter},
         {"convert", &recipe->convert},
+        {"quantiser", &recipe->quantiser},
+        {"quantise", &recipe->quantise},
         {"limits", &recipe->limits},
         {"npm", &recipe->requirements},
     };
@@ -319,13 +323,14 @@ static ys_status check_uses(const struct ys_recipe *recipe)
 /* A tool is its packages, and nothing that speaks the protocol. */
 static ys_status check_tool(const struct ys_recipe *recipe)
 {
-    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get || recipe->converter;
+    const bool speaks =
+        recipe->program || recipe->adapter || recipe->uses || recipe->get || recipe->converter || recipe->quantiser;
     if (!speaks && recipe->versions[0][0] && recipe->python && recipe->requirements)
         return YS_OK;
     return ys_fail(
         YS_EFORMAT,
-        "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses, get "
-        "or converter",
+        "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses, get, "
+        "converter or quantiser",
         recipe->path);
 }
 
@@ -346,6 +351,9 @@ static ys_status check(const struct ys_recipe *recipe)
     if (!recipe->converter != !recipe->convert || (recipe->convert && (recipe->program || recipe->reads_onnx)))
         return ys_fail(YS_EFORMAT,
                        "%s: converter = RECIPE and convert = FILE.py belong together, to an adapter that reads no ONNX",
+                       recipe->path);
+    if (!recipe->quantiser != !recipe->quantise || (recipe->quantise && recipe->program))
+        return ys_fail(YS_EFORMAT, "%s: quantiser = RECIPE and quantise = FILE.py belong together, to an adapter",
                        recipe->path);
     if (recipe->is_npm && (recipe->python || !recipe->adapter || recipe->uses || recipe->unpinned || recipe->index))
         return ys_fail(YS_EFORMAT,

@@ -28,6 +28,8 @@ struct ys_recipe {
     char *elsewhere;    /* what a version that is not pinned brings where that index does not give it; NULL: no more */
     char *converter;    /* name of a recipe of kind tool, in whose environment networks are converted; NULL: not so */
     char *convert;      /* a Python file that does it, run by that environment's interpreter; NULL likewise */
+    char *quantiser;    /* such a recipe for its own quantiser, which makes networks in integers; NULL: none is known */
+    char *quantise;     /* the file that calls it; NULL likewise */
     char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
@@ -66,8 +68,8 @@ ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const c
 /** Whether `version` is none that the recipe pins. */
 bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
 
-/** The file that a recipe's `adapter` or `convert` means: beside the recipe, or one of yardstick's own; new string. It
- * need not exist. */
+/** The file that a recipe's `adapter`, `convert` or `quantise` means: beside the recipe, or one of yardstick's own; new
+ * string. It need not exist. */
 char *ys_recipe_find_code(const struct ys_recipe *recipe, const char *name);
 
 /** What finds each recipe in them, NAME or NAME@VERSION, sorted, each once. */

@@ -7,6 +7,8 @@
 
 static const char *const kind_names[] = {"static", "dynamic", "weights"};
 const struct ys_names ys_quant_kinds = YS_NAMES("kind of quantisation", kind_names);
+static const char *const maker_names[] = {"yardstick", "own"};
+const struct ys_names ys_quant_makers = YS_NAMES("one who chooses scales", maker_names);
 static const char *const scheme_names[] = {"per-channel", "per-tensor"};
 const struct ys_names ys_quant_schemes = YS_NAMES("scheme of scales", scheme_names);
 static const char *const range_names[] = {"full", "reduced"};

@@ -17,6 +17,10 @@
 enum ys_quant_kind { YS_QUANT_STATIC, YS_QUANT_DYNAMIC, YS_QUANT_WEIGHTS };
 extern const struct ys_names ys_quant_kinds; /* "static", "dynamic", "weights" */
 
+/** Who chooses scales: yardstick, once for every framework, or each framework's own quantiser. */
+enum ys_quant_by { YS_QUANT_BY_YARDSTICK, YS_QUANT_BY_OWN };
+extern const struct ys_names ys_quant_makers; /* "yardstick", "own" */
+
 /** How many scales a weight has. */
 enum ys_quant_scheme { YS_QUANT_PER_CHANNEL, YS_QUANT_PER_TENSOR };
 extern const struct ys_names ys_quant_schemes; /* "per-channel", "per-tensor" */
@@ -28,6 +32,10 @@ extern const struct ys_names ys_quant_ranges; /* "full", "reduced" */
 /** By what of the values observed the range of an activation is chosen. */
 enum ys_quant_calibration { YS_QUANT_MINMAX, YS_QUANT_PERCENTILE, YS_QUANT_MSE };
 extern const struct ys_names ys_quant_calibrations; /* "minmax", "percentile", "mse" */
+
+#define YS_QUANT_DRAW                                                                                                  \
+    "calibration" /* the stream that draws the rows: a shuffle of all, of which the first are taken                    \
+                   */
 
 struct ys_quant_rule {
     int kind;          /* enum ys_quant_kind */

@@ -176,6 +176,10 @@ static const struct ys_option options[] = {
      .standard = "static",
      .help = "of precision = int8: static, activations have scales that are calibrated; dynamic, each product scales what it "
              "reads; weights, these alone are stored as integers and computed with in f32"},
+    {"quant.by", YS_OPTION_WORK, YS_OPTION_WORD, .compare = "same-weights", .choices = "yardstick|own",
+     .standard = "yardstick",
+     .help = "who chooses scales: yardstick, the same for every framework; own, each framework's own quantiser: different "
+             "work, compared by accuracy and size alone"},
     {"quant.scheme", YS_OPTION_WORK, YS_OPTION_WORD, .compare = "same-weights", .axis = true,
      .choices = "per-channel|per-tensor", .standard = "per-channel",
      .help = "scales of a weight: one for each channel of its result, or one"},

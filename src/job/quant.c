@@ -39,11 +39,8 @@ ys_status ys_job_calibration_print(const char *text, struct ys_buf *out)
 static const struct quant_key {
     const char *name;
     bool calibrates; /* it says something of quant = static alone */
-} quant_keys[] = {{"quant", false},
-                  {"quant.scheme", false},
-                  {"quant.calibration", true},
-                  {"quant.rows", true},
-                  {"quant.range", false}};
+} quant_keys[] = {{"quant", false},     {"quant.by", false},   {"quant.scheme", false}, {"quant.calibration", true},
+                  {"quant.rows", true}, {"quant.range", false}};
 enum { QUANT_KEYS = sizeof quant_keys / sizeof quant_keys[0] };
 
 static const struct quant_key *find_key(const char *key)
@@ -80,6 +77,11 @@ void ys_quant_finish(ys_json *keys)
             ys_json_set(keys, quant_keys[i].name, ys_json_null());
     if (is_int8)
         ys_json_set_string(keys, "precision", "f32");
+}
+
+bool ys_settings_quant_own(const struct ys_trial_settings *settings)
+{
+    return settings->quant_by == YS_QUANT_BY_OWN;
 }
 
 bool ys_settings_quant_rule(const struct ys_trial_settings *settings, struct ys_quant_rule *rule)

@@ -22,6 +22,8 @@ bool ys_quant_key_says(const char *key, const char *precision, const char *quant
 /** Of a trial's keys: makes int8 f32, and null what says nothing. */
 void ys_quant_finish(ys_json *keys);
 
+/** Whether the framework's own quantiser chooses the scales. */
+bool ys_settings_quant_own(const struct ys_trial_settings *settings);
 /** Whether the trial is quantised; then its rule. */
 bool ys_settings_quant_rule(const struct ys_trial_settings *settings, struct ys_quant_rule *rule);
 

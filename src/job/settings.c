@@ -95,6 +95,7 @@ static const struct ys_field fields[] = {
     KEY(loss, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what is made small"),
     WORD(precision, &ys_precisions, "format of the numbers computed with"),
     QUANT_WORD("quant", quant, &ys_quant_kinds, "how it is computed in integers; null: not at all"),
+    QUANT_WORD("quant.by", quant_by, &ys_quant_makers, "who chose the scales; null as above"),
     QUANT_WORD("quant.scheme", quant_scheme, &ys_quant_schemes, "how many scales a weight has; null as above"),
     {"quant.calibration", YS_FIELD_TEXT, offsetof(struct ys_trial_settings, quant_calibration), NULL,
      YS_FIELD_LATER | YS_FIELD_NULL, "by what ranges of activations are chosen; null where none are"},

@@ -68,6 +68,7 @@ struct ys_trial_settings {
     char *loss;
     int precision; /* enum ys_precision */
     int quant;     /* enum ys_quant_kind; YS_NAME_NONE where nothing is quantised, as the next ones (job/quant.h) */
+    int quant_by;  /* enum ys_quant_by; also where an earlier study does not say it, whose scales were yardstick's */
     int quant_scheme, quant_range; /* enum ys_quant_scheme, enum ys_quant_range; keys "quant.scheme" ... */
     char *quant_calibration;       /* "percentile(99.9)"; NULL also where nothing is calibrated, as the next one */
     int64_t quant_rows;

@@ -96,6 +96,19 @@ ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_pl
     return status;
 }
 
+/* A copy; `quantise` may be NULL. */
+static void put_quantise(struct ys_plan *plan, const struct ys_plan_quantise *quantise)
+{
+    ys_record_free(&ys_plan_quantise_record, plan->quantise);
+    plan->quantise = NULL;
+    if (!quantise)
+        return;
+    plan->quantise = ys_alloc(1, sizeof *plan->quantise);
+    *plan->quantise = (struct ys_plan_quantise){.rule = ys_json_copy(quantise->rule),
+                                                .data = quantise->data ? ys_strdup(quantise->data) : NULL,
+                                                .order = quantise->order ? ys_strdup(quantise->order) : NULL};
+}
+
 void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan)
 {
     plan->steps = agreement->batches;
@@ -103,6 +116,7 @@ void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_tri
     ys_set_text(&plan->input.order, agreement->order_path);
     ys_set_text(&plan->weights, agreement->taught.weights_path);
     ys_set_text(&plan->scales, agreement->scales.path);
+    put_quantise(plan, agreement->scales.quantise);
 }
 
 /* `plan` of a prediction, made that of the layers. */
@@ -157,6 +171,7 @@ static ys_status reference_plan(const struct reference_work *asking, const char 
     }
     ys_agreement_plan(asking->agreement, asking->trial, plan);
     ys_set_text(&plan->scales, NULL);
+    put_quantise(plan, NULL);
     return YS_OK;
 }
 
@@ -517,8 +532,9 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
         status = find_logits(agreement, trial, &here, patience_s, found);
-    if (status == YS_OK && here.scales)
-        found->layers_reason = ys_strdup("values of a quantised network are proven operator by operator");
+    if (status == YS_OK && (here.scales || here.quantise))
+        found->layers_reason = ys_strdup(here.scales ? "values of a quantised network are proven operator by operator"
+                                                     : "of a network that a quantiser made no other value is known");
     else if (status == YS_OK)
         status = find_layers(agreement, trial, graph, &here, patience_s, found);
     ys_progress_clear();

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/process/child.h"
+#include "base/rng.h"
+#include "data/row_order.h"
 #include "job/quant.h"
 #include "probe/host.h"
 
@@ -14,6 +16,7 @@
 
 #define SCALES_VERSION 1 /* part of the key: raise it when the same inputs would give other scales */
 #define SCALES_NAME    "scales.json"
+#define ROWS_NAME      "rows.safetensors"
 #define SEEDS          ((uint64_t)1 << 20) /* that the verb takes */
 
 static const double CALIBRATION_LIMIT_S = 3600;
@@ -22,7 +25,19 @@ void ys_kept_scales_fini(struct ys_kept_scales *kept)
 {
     ys_shelf_release(&kept->files);
     ys_free(kept->path);
+    ys_record_free(&ys_plan_quantise_record, kept->quantise);
     *kept = (struct ys_kept_scales){0};
+}
+
+static int64_t rows_of(const struct ys_trial *trial)
+{
+    const int64_t all = trial->data->train_count, asked = trial->record.keys.quant_rows;
+    return asked == YS_FIELD_NONE ? 1 : asked < all ? asked : all;
+}
+
+static uint64_t seed_of(const struct ys_quantised_work *asking)
+{
+    return 1 + asking->seed % SEEDS;
 }
 
 struct scales_question {
@@ -35,11 +50,9 @@ static ys_status ask(const struct scales_question *asking, struct ys_scales *sca
 {
     const struct ys_trial_settings *keys = &asking->of->trial->record.keys;
     char rows[24], threads[24], seed[24];
-    const int64_t all = asking->of->trial->data->train_count;
-    const int64_t asked = keys->quant_rows == YS_FIELD_NONE ? 1 : keys->quant_rows;
-    snprintf(rows, sizeof rows, "%" PRId64, asked < all ? asked : all);
+    snprintf(rows, sizeof rows, "%" PRId64, rows_of(asking->of->trial));
     snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
-    snprintf(seed, sizeof seed, "%" PRIu64, 1 + asking->of->seed % SEEDS);
+    snprintf(seed, sizeof seed, "%" PRIu64, seed_of(asking->of));
     const char *argv[] = {asking->of->engine->argv[0],
                           "calibrate",
                           "--graph",
@@ -86,10 +99,34 @@ static ys_status ask(const struct scales_question *asking, struct ys_scales *sca
     return status;
 }
 
+/* The rows that the verb would calibrate on, as batches of one. */
+static ys_status write_rows(const struct ys_quantised_work *asking, const char *path)
+{
+    const size_t all = (size_t)asking->trial->data->train_count;
+    const int64_t rows = rows_of(asking->trial);
+    struct ys_rng rng;
+    uint32_t *order = ys_alloc(all, sizeof *order);
+    double *rates = ys_alloc((size_t)rows, sizeof *rates);
+    for (size_t i = 0; i < all; i++)
+        order[i] = (uint32_t)i;
+    ys_rng_init(&rng, seed_of(asking), YS_QUANT_DRAW);
+    ys_rng_shuffle(&rng, order, all);
+    ys_status status = ys_order_save(path, order, NULL, 1, rows, rates);
+    ys_free(order);
+    ys_free(rates);
+    return status;
+}
+
 static ys_status fill(void *context, const char *folder)
 {
     const struct scales_question *asking = context;
     struct ys_scales scales;
+    if (ys_settings_quant_own(&asking->of->trial->record.keys)) {
+        char *rows = ys_path_join(folder, ROWS_NAME);
+        ys_status written = write_rows(asking->of, rows);
+        ys_free(rows);
+        return written;
+    }
     ys_progress("%s: calibrating", asking->of->trial->record.id);
     ys_status status = ask(asking, &scales);
     ys_progress_clear();
@@ -106,9 +143,10 @@ static void key_of(const struct scales_question *asking, char key[YS_SHA256_TEXT
 {
     ys_json *said = ys_record_json(&ys_quant_rule_record, &asking->rule);
     char *rule = ys_json_dump(said, YS_JSON_SORTED);
-    char *all = ys_format("scales %d|%s|%s|%s|%s|%" PRIu64 "|%s", SCALES_VERSION, asking->of->work->key,
-                          asking->of->weights_key, asking->of->trial->data->train_hash, rule, asking->of->seed,
-                          asking->of->engine->closure);
+    const bool is_own = ys_settings_quant_own(&asking->of->trial->record.keys);
+    char *all = ys_format("scales %d|%s|%s|%s|%s|%s|%" PRIu64 "|%s", SCALES_VERSION, is_own ? "rows" : "",
+                          asking->of->work->key, asking->of->weights_key, asking->of->trial->data->train_hash, rule,
+                          asking->of->seed, asking->of->engine->closure);
     ys_sha256_text(all, strlen(all), key);
     ys_json_free(said);
     ys_free(rule);
@@ -123,6 +161,15 @@ ys_status ys_kept_scales_open(const struct ys_quantised_work *asking, struct ys_
         return YS_OK;
     key_of(&calibration, kept->key);
     YS_TRY(ys_work_shelve(kept->key, fill, &calibration, &kept->files));
+    if (ys_settings_quant_own(&asking->trial->record.keys)) {
+        kept->quantise = ys_alloc(1, sizeof *kept->quantise);
+        kept->quantise->rule = ys_record_json(&ys_quant_rule_record, &calibration.rule);
+        if (calibration.rule.kind == YS_QUANT_STATIC) {
+            kept->quantise->data = ys_strdup(asking->trial->data->train_path);
+            kept->quantise->order = ys_path_join(kept->files.folder, ROWS_NAME);
+        }
+        return YS_OK;
+    }
     kept->path = ys_path_join(kept->files.folder, SCALES_NAME);
     return YS_OK;
 }

@@ -3,8 +3,10 @@
 #include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "framework/converter.h"
 #include "graph/model.h"
 #include "job/goal.h"
+#include "job/quant.h"
 #include "job/schedule.h"
 #include "prepare/hosts.h"
 #include "prepare/work.h"
@@ -477,6 +479,33 @@ static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_tria
     return status;
 }
 
+/* Which frameworks compute a network in integers, and by whose quantiser. */
+static void check_quantised(struct ys_trial *trial)
+{
+    const struct ys_framework *framework = trial->framework;
+    const struct ys_converter *quantiser = framework->quantiser;
+    if (trial->record.keys.quant == YS_NAME_NONE || framework->no_work)
+        return;
+    const bool is_own = ys_settings_quant_own(&trial->record.keys),
+               is_builtin = strcmp(framework->name, "builtin") == 0;
+    if (is_own && is_builtin)
+        cannot_run(trial, YS_RUN_UNSUPPORTED,
+                   "quant.by = own: the built-in engine's own scales are those of quant.by = yardstick", NULL);
+    else if (is_own && !quantiser)
+        cannot_run(trial, YS_RUN_UNSUPPORTED, "quant.by = own: its recipe names no quantiser of its makers", NULL);
+    else if (is_own && quantiser->reason && ys_trial_can_run(trial)) {
+        char *reason = ys_format("its quantiser, %s: %s", quantiser->spec, quantiser->reason);
+        char *name = ys_strndup(quantiser->spec, strcspn(quantiser->spec, "@"));
+        char *command = ys_format("yardstick install %s", name);
+        cannot_run(trial, YS_RUN_MISSING, reason, command);
+        ys_free(reason);
+        ys_free(name);
+        ys_free(command);
+    } else if (!is_own && !framework->reads_onnx && !is_builtin)
+        cannot_run(trial, YS_RUN_UNSUPPORTED,
+                   "precision = int8: common scales come in an ONNX file, which this framework does not read", NULL);
+}
+
 /* The loader passes over a folder that is not there, and the machine's default library would be measured in silence. */
 static void check_library_path(struct ys_trial *trial, const char *path)
 {
@@ -519,12 +548,9 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     describe_framework(trial);
+    check_quantised(trial);
     if (!ys_settings_are_apart(keys))
         check_env(trial);
-    if (keys->quant != YS_NAME_NONE && !trial->framework->reads_onnx && !trial->framework->no_work &&
-        strcmp(trial->framework->name, "builtin") != 0)
-        cannot_run(trial, YS_RUN_UNSUPPORTED,
-                   "precision = int8: common scales come in an ONNX file, which this framework does not read", NULL);
     const char *no_work = keys->attack  ? "attack: this framework does no work, and has no weights to attack"
                           : keys->until ? "until: this framework does no work, and meets no target"
                                         : NULL;

@@ -67,6 +67,14 @@ static const struct ys_field converted_fields[] = {
 };
 const struct ys_record ys_plan_converted_record = YS_RECORD("converted", struct ys_plan_converted, converted_fields);
 
+static const struct ys_field quantise_fields[] = {
+    YS_FIELD(struct ys_plan_quantise, rule, YS_FIELD_JSON, NULL, OPTIONAL,
+             "by which rule, in the words of a file of scales"),
+    YS_FIELD(struct ys_plan_quantise, data, YS_FIELD_TEXT, NULL, LACKS, "path of the training rows"),
+    YS_FIELD(struct ys_plan_quantise, order, YS_FIELD_TEXT, NULL, LACKS, "path of which of them to calibrate on"),
+};
+const struct ys_record ys_plan_quantise_record = YS_RECORD("quantise", struct ys_plan_quantise, quantise_fields);
+
 #define SAYS(member, kind, flags, what) YS_FIELD(struct ys_plan, member, kind, NULL, flags, what)
 #define HAS(member, record, what)       YS_FIELD_OF(struct ys_plan, member, YS_FIELD_OBJECT, record, OPTIONAL, what)
 static const struct ys_field plan_fields[] = {
@@ -99,6 +107,8 @@ static const struct ys_field plan_fields[] = {
     YS_FIELD_OF(struct ys_plan, converted, YS_FIELD_OBJECT_OWNED, &ys_plan_converted_record, LACKS,
                 "graph and weights in one, as the framework's converter made it"),
     SAYS(scales, YS_FIELD_TEXT, LACKS, "path of the scales that the network is quantised with"),
+    YS_FIELD_OF(struct ys_plan, quantise, YS_FIELD_OBJECT_OWNED, &ys_plan_quantise_record, LACKS,
+                "how the framework's own quantiser is to make integers of it"),
     YS_FIELD_OF(struct ys_plan, stored, YS_FIELD_OBJECT_OWNED, &stored_record, LACKS,
                 "that the network is loaded from"),
     SAYS(state, YS_FIELD_TEXT, LACKS, "path of what the optimizer begins with, of the built-in engine alone"),

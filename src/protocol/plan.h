@@ -60,6 +60,12 @@ struct ys_plan_converted {
     char *message; /* and the last line that it said */
 };
 
+/** How the framework's own quantiser is to make integers of the network. */
+struct ys_plan_quantise {
+    ys_json *rule;      /* struct ys_quant_rule of graph/scales.h, as a file of scales has it */
+    char *data, *order; /* paths of training rows and, as of batches, of those of them to calibrate on; NULL likewise */
+};
+
 /** All texts, lists and JSON are owned. */
 struct ys_plan {
     char *format;
@@ -70,6 +76,7 @@ struct ys_plan {
     char *onnx;                          /* path of both as one file, for frameworks that read ONNX; NULL */
     struct ys_plan_converted *converted; /* owned; of frameworks whose recipe has a converter; else NULL */
     char *scales;                        /* path of how the network is quantised (graph/scales.h); NULL: it is not */
+    struct ys_plan_quantise *quantise;   /* owned; of a run whose framework quantises by itself; else NULL */
     struct ys_plan_stored *stored;       /* owned; of a session that loads it, whose plan has no weights; else NULL */
     char *state; /* path of what the optimizer begins with, named as `save` does, for the built-in engine
                     alone; NULL: zero */
@@ -100,7 +107,8 @@ bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm);
 bool ys_plan_has_prompt(const struct ys_plan *plan);
 
 /** The fields with unit and meaning, in the order of JSON. */
-extern const struct ys_record ys_plan_record, ys_plan_optimizer_record, ys_plan_converted_record;
+extern const struct ys_record ys_plan_record, ys_plan_optimizer_record, ys_plan_converted_record,
+    ys_plan_quantise_record;
 
 /** The format, the version and one process; all else unsaid. */
 void ys_plan_init(struct ys_plan *plan);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "graph/graph.h"
 #include "graph/scales.h"
+#include "job/quant.h"
 #include "prepare/layer_proof.h"
 #include "verify/audit.h"
 #include "verify/oracle/proof_plan.h"
@@ -48,6 +49,8 @@ static const char *no_outcomes(const struct due_facts *w)
 
 static const char *no_integers(const struct due_facts *w)
 {
+    if (ys_settings_quant_own(&w->trial->record.keys))
+        return "the framework's own quantiser chose the integers (quant.by = own), and no rule says them";
     return w->trial->record.keys.quant == YS_QUANT_STATIC
                ? NULL
                : "operators are proven one by one where activations have scales (quant = static)";

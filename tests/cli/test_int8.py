@@ -4,7 +4,7 @@ import os
 
 from harness import BIN, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
-UNSCALED = os.path.join(ROOT, "tests", "adapters", "unscaled.py")
+WRONG = os.path.join(ROOT, "tests", "adapters", "wrong_integers.py")
 
 WORDS = ["--compare=same-weights", "--model=lenet", "--data=digits", "--threads=1", "--steps=30", "--rows=40", "--batch=8", "--repeat=1",
          "--quant.rows=16"]
@@ -29,13 +29,28 @@ class Int8(Case):
             self.assertEqual((found["classes"], found["layers"]), (10, None))
         self.assertIn("Number format", self.yardstick("show", "last", "--format=md")[0])
 
-    def test_one_that_leaves_its_integers_fails_as_a_proof_does(self):
-        self.write("unscaled.recipe", "name = unscaled\nprogram = python3 %s\nmodel_format = onnx\n" % recipe_word(UNSCALED))
-        result, err = self.result("run", "--framework=unscaled", "--recipes=" + self.folder, *WORDS, "--precision=int8",
-                                  "--env.UNSCALED=" + os.path.join(BIN, "yardstick-builtin"), code=5)
-        trial, = result["trials"]
-        self.assertEqual(trial["proof"]["verdict"], "fail", err)
-        self.assertIn("integers of operators are wrong", trial["proof"]["reason"])
+    def test_one_that_computes_other_integers_fails_as_a_proof_does(self):
+        self.write("wrong.recipe", "name = wrong\nprogram = python3 %s\nmodel_format = onnx\n" % recipe_word(WRONG))
+        for wrong in "unscaled", "no-zero-point", "other-channel", "half-away":
+            with self.subTest(wrong):
+                result, err = self.result("run", "--framework=wrong", "--recipes=" + self.folder, *WORDS, "--precision=int8",
+                                          "--env.ENGINE=" + os.path.join(BIN, "yardstick-builtin"), "--env.WRONG=" + wrong, code=5)
+                trial, = result["trials"]
+                self.assertEqual(trial["proof"]["verdict"], "fail", err)
+                self.assertIn("integers of operators are wrong", trial["proof"]["reason"])
+
+    def test_sums_of_pairs_that_saturate_are_named_and_reduced_weights_do_not(self):
+        result, err = self.result("run", "--framework=builtin", *WORDS, "--precision=int8", "--quant.range=full,reduced",
+                                  "--opt.builtin.backend=onednn", "--env.ONEDNN_MAX_CPU_ISA=AVX2", code=5)
+        whole, reduced = result["trials"]
+        self.assertEqual((whole["proof"]["verdict"], reduced["proof"]["verdict"]), ("fail", "weak"), err)
+        self.assertIn("quant.range = reduced does not", whole["proof"]["reason"])
+
+    def test_own_scales_are_of_frameworks_whose_recipe_names_a_quantiser(self):
+        result, _ = self.result("run", "--framework=builtin,pytorch,null", *WORDS, "--precision=int8", "--quant.by=own")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "unsupported", "ok"])
+        self.assertIn("quant.by = yardstick", result["trials"][0]["reason"])
+        self.assertIn("names no quantiser", result["trials"][1]["reason"])
 
     def test_a_framework_that_reads_no_onnx_is_a_row_with_the_reason(self):
         result, _ = self.result("run", "--framework=builtin,pytorch", *WORDS, "--precision=int8")

@@ -1,5 +1,6 @@
 """Adapters whose networks come as files of a converter's: what they say of it, where it failed and where it did not."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -7,6 +8,13 @@ import unittest
 import driver
 from tap_framework import find_python
 from test_onnx import SINGLE_BOUND, Case, error, there
+
+
+ONNXRUNTIME = "onnxruntime-quantiser", "onnxruntime_quantise.py"
+LITERT = "litert-converter", "litert_convert.py"
+# Each of LeNet's four products moves values by half a step of 255 of the largest and of their weights, some 0.4 percent
+# of the largest, which adds up; numbers that mean nothing differ by 1.
+COARSE = 0.2
 
 
 class Converted:
@@ -69,6 +77,51 @@ class ExecuTorch(Converted, Case):
 
     def adapter(self):
         return driver.load("executorch").ExecuTorch()
+
+
+class Quantised(Case):
+    """Own quantisers, run as src/framework/converter.h says: what they make is another network than the one in float, and near it."""
+
+    def quantise(self, tool, script, network, **rule):
+        python = find_python(tool)
+        if "envs" not in python:
+            self.skipTest("%s is not installed: yardstick install %s" % (tool, tool))
+        rule = {"kind": "static", "scheme": "per-channel", "range": "full", "calibration": "minmax", "rows": 2, **rule}
+        asked = {"rule": rule, "data": network.path("train"), "order": network.path("order")}
+        options = json.dumps({"quantise": asked, "onnx": network.path("model.onnx")})
+        done = subprocess.run([python, os.path.join(driver.ADAPTERS, script), network.path("graph.json"), network.path("weights"),
+                               str(network.plan()["batch"]), options, network.path("made")], cwd=network.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        return done, network.plan(quantise=asked, converted={"by": "tool@1", "path": network.path("made")})
+
+    def check(self, made, tool, script, kinds):
+        for kind in kinds:
+            with self.subTest(kind):
+                network = self.network("lenet", "f32")
+                done, plan = self.quantise(tool, script, network, kind=kind)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                adapter = driver.Direct(made())
+                self.addCleanup(adapter.end)
+                self.assertIn("quantised by tool@1", adapter.need("opened", "open", plan=plan)["deviations"][0])
+                far = error(adapter.tensors("forward", batch=0, mode="eval")["logits"], network.oracle()["logits"])
+                self.assertGreater(far, SINGLE_BOUND)
+                self.assertLess(far, COARSE)
+
+    def check_refused(self, tool, script, words, **rule):
+        done, _ = self.quantise(tool, script, self.network("lenet", "f32"), **rule)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertTrue(done.stdout.splitlines()[-1].endswith(words), done.stdout)
+
+    @unittest.skipUnless(there("onnxruntime"), "ONNX Runtime is not installed: yardstick install onnxruntime")
+    def test_that_of_onnx_runtime(self):
+        self.check(lambda: driver.load("onnxruntime").OnnxRuntime(), *ONNXRUNTIME, ("static", "dynamic"))
+        self.check_refused(*ONNXRUNTIME, "has no quant.calibration = mse", calibration="mse")
+        self.check_refused(*ONNXRUNTIME, "has no quant = weights", kind="weights")
+
+    @unittest.skipUnless(there("ai_edge_litert"), "LiteRT is not installed: yardstick install litert")
+    def test_that_of_litert(self):
+        self.check(lambda: driver.load("litert").LiteRT(), *LITERT, ("static",))
+        self.check_refused(*LITERT, "has no quant.range = reduced", range="reduced")
 
 
 if __name__ == "__main__":

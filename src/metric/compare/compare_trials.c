@@ -1,6 +1,7 @@
 #include "metric/compare/compare_trials.h"
 
 #include "base/mem.h"
+#include "job/quant.h"
 #include "metric/compare/compared_trials.h"
 #include "metric/compare/comparison_family.h"
 #include "metric/compare/decision_looks.h"
@@ -220,6 +221,19 @@ static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_
     return true;
 }
 
+/* Whether the two compute with integers that different quantisers chose. */
+static bool is_other_quantiser(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
+                               size_t size)
+{
+    const struct ys_trial_settings *of_a = &a->record->keys, *of_b = &b->record->keys;
+    const char *by_a = ys_settings_quant_own(of_a) ? or_empty(of_a->framework) : "";
+    const char *by_b = ys_settings_quant_own(of_b) ? or_empty(of_b->framework) : "";
+    if (strcmp(by_a, by_b) == 0)
+        return false;
+    snprintf(reason, size, "different work: the quantiser of %s against that of %s", by_a, by_b);
+    return true;
+}
+
 /* Runs that end at a target do as many steps as that takes: whole runs are then other work than each other's. */
 static bool is_until_target(int m, const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
                             char *reason, size_t size)
@@ -261,7 +275,8 @@ static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_m
     if (ys_compared_of_target(m))
         return may_conclude_of_target(a, b, reason, size);
     return !ys_trial_has_fault(a, b, reason, size) && !ys_trial_has_fault(b, a, reason, size) &&
-           !is_until_target(m, a, b, reason, size) && (is_learned(m) || !is_other_work(a, b, reason, size));
+           !is_until_target(m, a, b, reason, size) &&
+           (is_learned(m) || (!is_other_work(a, b, reason, size) && !is_other_quantiser(a, b, reason, size)));
 }
 
 /* In a group of more trials the best is compared by its speed alone: all pairs of a thousand are half a million. */

@@ -38,7 +38,7 @@ static char *work_in_f32(const struct ys_view_trial *trial)
 {
     struct ys_trial_settings keys = trial->told->keys; /* borrows */
     keys.precision = YS_PRECISION_F32;
-    keys.quant = keys.quant_scheme = keys.quant_range = YS_NAME_NONE;
+    keys.quant = keys.quant_by = keys.quant_scheme = keys.quant_range = YS_NAME_NONE;
     keys.quant_calibration = NULL;
     keys.quant_rows = YS_FIELD_NONE;
     char *work = ys_settings_work(&keys), *options = ys_json_dump(trial->told->options, YS_JSON_SORTED);

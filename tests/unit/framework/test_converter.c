@@ -85,6 +85,44 @@ static void a_network_is_converted_once_for_each_thing_that_it_depends_on(void)
     CHECK_INT(calls(), 3);
 }
 
+/* Quantises a plan that calibrates on what `order` says, and checks that its file says `content`. */
+static void check_quantised(const struct ys_framework *framework, const char *order, const char *content)
+{
+    struct ys_plan plan = make_plan("g", 4);
+    struct ys_buf found = {0};
+    plan.quantise = ys_alloc(1, sizeof *plan.quantise);
+    plan.quantise->rule = ys_json_object();
+    ys_json_set_string(plan.quantise->rule, "kind", "static");
+    plan.quantise->data = ys_strdup(scratch_write("data", "d"));
+    plan.quantise->order = ys_strdup(scratch_write("order", order));
+    CHECK_TEXT(ys_framework_model_file(framework, &plan) == YS_OK ? "" : ys_error(), "");
+    if (CHECK(plan.converted && plan.converted->path)) {
+        CHECK(ys_fs_read(plan.converted->path, 1000, &found) == YS_OK);
+        CHECK_TEXT(ys_buf_text(&found), content);
+        ys_framework_model_file_remove(&plan);
+    }
+    ys_buf_free(&found);
+    ys_plan_fini(&plan);
+}
+
+static void a_quantiser_is_told_the_rule_and_made_anew_for_other_rows(void)
+{
+    struct ys_converter tool;
+    char text[1000];
+    snprintf(text, sizeof text,
+             "echo \"$4\" | grep -o '\"kind\":\"static\"' >\"$5\"\n"
+             "cat \"$(echo \"$4\" | sed 's/.*\"order\":\"\\([^\"]*\\)\".*/\\1/')\" >>\"$5\"\nprintf x >>%s/calls\n",
+             scratch_dir());
+    struct ys_framework framework = make_framework(&tool, text);
+    framework.quantiser = framework.converter; /* a plan without `quantise` would be converted by it */
+    const uint64_t before = calls();
+    check_quantised(&framework, "rows", "\"kind\":\"static\"\nrows");
+    check_quantised(&framework, "rows", "\"kind\":\"static\"\nrows");
+    CHECK_INT(calls() - before, 1);
+    check_quantised(&framework, "others", "\"kind\":\"static\"\nothers");
+    CHECK_INT(calls() - before, 2);
+}
+
 static void check_failure(const char *text, const char *code, const char *message)
 {
     struct ys_converter converter;
@@ -155,5 +193,6 @@ static void a_framework_without_its_tool_is_missing(void)
 }
 
 TAP_MAIN(TAP_CASE(a_network_is_converted_once_for_each_thing_that_it_depends_on),
+         TAP_CASE(a_quantiser_is_told_the_rule_and_made_anew_for_other_rows),
          TAP_CASE(a_failure_is_told_by_its_last_line), TAP_CASE(a_plan_that_loads_what_was_stored_is_not_converted),
          TAP_CASE(a_framework_without_its_tool_is_missing))

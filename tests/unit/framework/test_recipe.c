@@ -76,8 +76,12 @@ static void what_is_of_the_environment_that_is_used_is_refused(void)
 static void a_tool_is_an_environment_of_packages_alone(void)
 {
     static const char packages[] = "name = t\nkind = tool\nversions = 1.0\npython = 3.11\nrequirements = t.txt\n";
-    static const char *const others[] = {"program = x", "adapter = t.py", "uses = other", "get = build it",
-                                         "converter = other\nconvert = c.py"};
+    static const char *const others[] = {"program = x",
+                                         "adapter = t.py",
+                                         "uses = other",
+                                         "get = build it",
+                                         "converter = other\nconvert = c.py",
+                                         "quantiser = other\nquantise = q.py"};
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("t.recipe", packages, &recipe) == YS_OK);
     CHECK(recipe->is_tool && !recipe->adapter && !recipe->program);
@@ -138,6 +142,8 @@ static void damaged_recipes_are_refused_with_the_place(void)
             "versions and get");
     refused("name = bad\nadapter = y.py\nget = build it\n", "versions and get");
     refused("name = bad\nprogram = x\nconverter = t\nconvert = c.py\n", "belong together");
+    refused("name = bad\nprogram = x\nquantiser = t\nquantise = c.py\n", "belong together");
+    refused("name = bad\nadapter = a.py\nuses = other\nquantiser = t\n", "belong together");
     refused("name = bad\nprogram = x\nmake = web\n", "make = web: write TARGET FILE");
     refused("name = bad\nuses = other\nadapter = y.py\nmake = web a.wasm\n", "goes with program");
 }

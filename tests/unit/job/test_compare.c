@@ -63,6 +63,7 @@ static void integers_are_f32_with_a_quantisation(void)
     CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.calibration"), ""), "percentile(99.9)");
     CHECK_INT(ys_json_integer(key_of(&study, 0, "quant.rows"), 0), 512);
     CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.range"), ""), "full");
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "quant.by"), ""), "yardstick");
     ys_job_fini(&study.job);
 }
 
@@ -95,6 +96,8 @@ static void integers_are_of_requests_with_the_same_weights(void)
     CHECK_REFUSED(SAME "quant.range = reduced\n",
                   "t.ys:6:1: quant.range is of precision = int8, and section [a] has none: remove it, or write "
                   "precision = int8");
+    CHECK_REFUSED(SAME "precision = int8\nquant.by = {yardstick, own}\n",
+                  "t.ys:7:12: quant.by = {yardstick, own}: quant.by takes one value, not an axis: remove the braces");
     CHECK_REFUSED(SAME "precision = int8\nquant = weights\nquant.rows = 5\n",
                   "t.ys:8:1: quant.rows is of quant = static, which calibrates, and section [a] has none: remove it, "
                   "or write quant = static");

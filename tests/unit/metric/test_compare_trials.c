@@ -403,18 +403,47 @@ static void a_weak_proof_is_enough_to_compare(void)
     end(&study, result);
 }
 
-/* Gives trial `index` of the study the defaults of `of`, as compare = own resolves them. */
-static void give_defaults(struct study *study, size_t index, const char *of)
+/* Gives trial `index` of the study keys, each with its value behind it, ended by NULL. */
+static void give_keys(struct study *study, size_t index, const char *const *given)
 {
     ys_json *trials = NULL;
     int64_t trial_id = 0;
     if (!CHECK(ys_store_trials_get(study->store, study->id, &trials) == YS_OK))
         return;
     ys_json *trial = ys_json_at(trials, index), *keys = ys_json_get(trial, "keys");
-    CHECK(ys_json_set_string(keys, "compare", "own") == YS_OK && ys_json_set_string(keys, "own_of", of) == YS_OK &&
-          ys_json_set_string(keys, "own_data", "mnist") == YS_OK);
+    for (; given[0]; given += 2)
+        CHECK(ys_json_set_string(keys, given[0], given[1]) == YS_OK);
     CHECK(fake_put_trial(study->store, study->id, trial, &trial_id) == YS_OK);
     ys_json_free(trials);
+}
+
+/* The defaults of `of`, as compare = own resolves them. */
+static void give_defaults(struct study *study, size_t index, const char *of)
+{
+    const char *const given[] = {"compare", "own", "own_of", of, "own_data", "mnist", NULL};
+    give_keys(study, index, given);
+}
+
+static void networks_of_different_quantisers_are_compared_by_accuracy_alone(void)
+{
+    static const char *const own[] = {"quant", "static", "quant.by", "own", NULL};
+    static const char *const common[] = {"quant", "static", "quant.by", "yardstick", NULL};
+    struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+    struct study study;
+    ys_json_free(compare(&study, trials, 2, 6, -1));
+    for (size_t i = 0; i < 2; i++)
+        give_keys(&study, i, own);
+    ys_json *result = compare_again(&study);
+    const ys_json *rate = find(result, "rate_per_s", "framework");
+    CHECK_HAS(ys_json_get_text(rate, "reason", ""), "different work: the quantiser of ");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "invalid");
+    CHECK_TEXT(ys_json_get_text(find(result, "accuracy", "framework"), "verdict", ""), "same");
+    ys_json_free(result);
+    for (size_t i = 0; i < 2; i++)
+        give_keys(&study, i, common);
+    result = compare_again(&study);
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "framework"), "verdict", ""), "worse");
+    end(&study, result);
 }
 
 static void different_defaults_are_compared_by_accuracy_alone(void)
@@ -714,6 +743,7 @@ TAP_MAIN(TAP_CASE(the_best_is_compared_with_every_other_in_whatever_order),
          TAP_CASE(accuracies_are_compared_by_difference), TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count),
          TAP_CASE(five_rounds_are_unclear_with_a_reason), TAP_CASE(without_a_proof_comparisons_are_invalid),
          TAP_CASE(what_does_no_work_is_compared_with_its_like_alone), TAP_CASE(a_weak_proof_is_enough_to_compare),
+         TAP_CASE(networks_of_different_quantisers_are_compared_by_accuracy_alone),
          TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
          TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid), TAP_CASE(only_runs_of_one_attempt_are_paired),
          TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))
