@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch yardstick-browser \
   yardstick-collectives.so
 
-.PHONY: all whole packages web run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
+.PHONY: all whole packages web cross cross-aarch64 run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
 
 all: packages
 	@tools/protocol.py
@@ -17,6 +17,13 @@ packages:
 
 web: packages
 	@tools/web.py "$(BUILD)"
+
+TARGET ?= aarch64
+cross: packages
+	@tools/cross.py "$(BUILD)" "$(TARGET)"
+
+cross-aarch64:
+	@$(MAKE) --no-print-directory cross TARGET=aarch64
 
 run: all
 	@./yardstick install pytorch || echo "make: PyTorch could not be set up; the study runs without it" >&2
@@ -62,11 +69,13 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	rm -rf "$(BUILD)" $(PROGRAMS)
+	rm -rf "$(BUILD)" $(PROGRAMS) yardstick-builtin-aarch64
 
 help:
 	@echo "make                     build ./yardstick and its helpers"
 	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
+	@echo "make cross TARGET=aarch64"
+	@echo "                         the engine for that processor, for framework = builtin-aarch64 (install calls it)"
 	@echo "make web                 the engine as a WebAssembly module, for framework = builtin-web (yardstick install calls it)"
 	@echo "make test                the tests"
 	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (hours)"

@@ -55,7 +55,7 @@ static char *find_program(const struct ys_recipe *recipe, const char *word)
         char *own = ys_find_support(word);
         return own ? own : ys_strdup(word);
     }
-    char *found = recipe->foreign ? ys_find_on_path(word) : NULL;
+    char *found = recipe->foreign || recipe->emulated ? ys_find_on_path(word) : NULL;
     return found ? found : ys_strdup(word);
 }
 
@@ -128,6 +128,8 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
     if (!ys_fs_is_executable(framework->argv[0])) {
         framework->state = YS_FRAMEWORK_MISSING;
         framework->reason = ys_format("its program %s is not there or may not be executed", framework->argv[0]);
+        if (recipe->emulated)
+            framework->command = ys_strdup("apt-get install qemu-user-static");
         return YS_OK;
     }
     if (recipe->make)
@@ -234,6 +236,7 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     if (foreign)
         framework->foreign = ys_strdup(recipe->foreign ? recipe->path : home->path);
     framework->no_work = recipe->no_work;
+    framework->emulated = recipe->emulated;
     framework->has_double = recipe->has_double;
     framework->download_bytes = home->download_bytes;
     framework->disk_bytes = home->disk_bytes;

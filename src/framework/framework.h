@@ -27,6 +27,7 @@ struct ys_framework {
     char *title;   /* "PyTorch" */
     char *recipe_path;
     bool no_work;                   /* its adapter does no work: nothing to prove, nothing learnt */
+    bool emulated;                  /* under an emulator: its times and memory are none of a machine's */
     bool has_double;                /* its adapter runs in f64, so meaning can be proven */
     bool is_own;                    /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
     bool reads_onnx;                /* its plans name the network as an ONNX file: framework/network_file.h */

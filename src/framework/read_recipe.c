@@ -169,12 +169,12 @@ static ys_status set_make(struct ys_recipe *recipe, const struct ys_ini_entry *e
     return YS_OK;
 }
 
-static const char *const keys[] = {"name",      "title",        "program",  "adapter",      "uses",   "versions",
-                                   "python",    "requirements", "index",    "get",          "limits", "download",
-                                   "disk",      "no_work",      "double",   "model_format", "modes",  "env.NAME",
-                                   "opt.NAME",  "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
-                                   "forms",     "converter",    "convert",  "tune.KNOB",    "npm",    "make",
-                                   "quantiser", "quantise",     NULL};
+static const char *const keys[] = {
+    "name",     "title",     "program",  "adapter",      "uses",     "versions",  "python",    "requirements",
+    "index",    "get",       "limits",   "download",     "disk",     "no_work",   "double",    "model_format",
+    "modes",    "env.NAME",  "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere", "also",      "kind",
+    "forms",    "converter", "convert",  "tune.KNOB",    "npm",      "make",      "quantiser", "quantise",
+    "emulated", NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -233,6 +233,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         return set_size(is_disk ? &recipe->disk_bytes : &recipe->download_bytes, entry);
     if (strcmp(entry->key, "no_work") == 0)
         return set_bool(&recipe->no_work, entry);
+    if (strcmp(entry->key, "emulated") == 0)
+        return set_bool(&recipe->emulated, entry);
     if (strcmp(entry->key, "double") == 0)
         return set_bool(&recipe->has_double, entry);
     if (strcmp(entry->key, "model_format") == 0) {

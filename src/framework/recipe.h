@@ -38,6 +38,7 @@ struct ys_recipe {
     bool is_tool;                        /* an environment alone: nothing that a study could name runs in it */
     bool is_npm;                         /* its packages are npm's, and its adapter runs in a page */
     bool no_work, has_double, reads_onnx;
+    bool emulated;                /* its program runs under an emulator */
     bool has_mode[YS_MODE_COUNT]; /* of its adapter; train and infer without a key `modes` */
     char **forms;                 /* of stored models, its own first, ended by NULL; NULL: its adapter has none */
     char **env;                   /* "NAME=value", ended by NULL */

@@ -68,6 +68,9 @@ bool ys_compared_of_target(int m);
 /** Where a metric stands there, which it must; else the last place. */
 int ys_compared_place(const char *metric);
 
+/** The {name: metric} of a run, which has each, in the order of ys_metric_infos(); new. */
+ys_json *ys_metric_in_order(const ys_json *metrics);
+
 /** What `list metrics` says of each. */
 extern const struct ys_record ys_metric_listed_record;
 /** What reports say of them: {NAME: {title, ratio, unit, kind, better}}. */

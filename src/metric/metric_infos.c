@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/nearest_name.h"
+#include "metric/json_builder.h"
 
 #include <string.h>
 
@@ -64,4 +65,18 @@ ys_json *ys_metric_texts(void)
         ys_json_set(all, info->name, object);
     }
     return all;
+}
+
+ys_json *ys_metric_in_order(const ys_json *metrics)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    ys_json *object = ys_json_object();
+    for (size_t i = 0; i < count; i++) {
+        const ys_json *metric = ys_json_get(metrics, infos[i].name);
+        if (!metric)
+            ys_assert_failed("each metric that has a file in metrics/ is computed: this one", infos[i].name, 0);
+        ys_put_ref(object, infos[i].name, metric);
+    }
+    return object;
 }

@@ -188,6 +188,7 @@ static void describe_framework(struct ys_trial *trial)
         trial->record.framework = ys_alloc(1, sizeof *trial->record.framework);
     struct ys_trial_framework *shown = trial->record.framework;
     shown->no_work = framework->no_work;
+    shown->emulated = framework->emulated;
     ys_set_text(&shown->name, framework->name);
     ys_set_text(&shown->version, framework->version);
     ys_set_text(&shown->title, framework->title);

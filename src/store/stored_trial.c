@@ -16,6 +16,7 @@ static const struct ys_field framework_fields[] = {
     OF_FRAMEWORK(version, YS_FIELD_TEXT, LATER, "of the framework"),
     OF_FRAMEWORK(title, YS_FIELD_TEXT, LATER, "its name for people"),
     OF_FRAMEWORK(no_work, YS_FIELD_FLAG, YS_FIELD_LATER, "whether it does nothing, by declaration"),
+    OF_FRAMEWORK(emulated, YS_FIELD_FLAG, YS_FIELD_LATER, "whether it runs under an emulator, by declaration"),
     OF_FRAMEWORK(closure, YS_FIELD_TEXT, MAY_LACK, "SHA-256 over recipe, adapter and pinned requirements"),
     OF_FRAMEWORK(recipe, YS_FIELD_TEXT, MAY_LACK, "its path, where it is none of yardstick's own"),
     OF_FRAMEWORK(fingerprint, YS_FIELD_TEXT, MAY_LACK, "over the files of its environment, where it has one"),

@@ -15,6 +15,7 @@ extern const struct ys_names ys_proof_verdicts; /* "pass", "weak", "fail", "none
 struct ys_trial_framework {
     char *name, *version, *title;
     bool no_work;      /* by declaration */
+    bool emulated;     /* likewise: under an emulator */
     char *closure;     /* SHA-256 over recipe, adapter and pinned requirements */
     char *recipe;      /* its path, where it is none of yardstick's own; NULL */
     char *fingerprint; /* over the files of its environment; NULL where it has none */

@@ -34,6 +34,7 @@ struct trial_keys {
     struct told_work {
         int64_t multiply_adds;
     } work;
+    struct ys_trial_framework framework;
 };
 static const struct ys_field keys_fields[] = {
     YS_FIELD_NAMED(struct resolved_keys, mode, &ys_modes, 0, "what is measured"),
@@ -48,7 +49,8 @@ static const struct ys_field work_fields[] = {
 static const struct ys_record work_record = YS_RECORD("work", struct told_work, work_fields);
 static const struct ys_field told_fields[] = {
     YS_FIELD_OF(struct trial_keys, keys, YS_FIELD_OBJECT, &keys_record, 0, ""),
-    YS_FIELD_OF(struct trial_keys, work, YS_FIELD_OBJECT, &work_record, 0, "")};
+    YS_FIELD_OF(struct trial_keys, work, YS_FIELD_OBJECT, &work_record, 0, ""),
+    YS_FIELD_OF(struct trial_keys, framework, YS_FIELD_OBJECT, &ys_trial_framework_record, 0, "")};
 static const struct ys_record told_record = YS_RECORD("trial", struct trial_keys, told_fields);
 
 struct run_view {
@@ -85,6 +87,9 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
 {
     if (info->learning && run->no_work)
         return "this framework does no work";
+    if (run->told.framework.emulated && (info->kind == YS_KIND_SPAN || info->kind == YS_KIND_RATE ||
+                                         (!info->learning && strcmp(info->method, "exact") != 0)))
+        return "emulated";
     const bool is_of_mode = info->mode == YS_NAME_NONE || info->mode == (int)run->mode->mode;
     return is_of_mode && (!info->of_questions || run->mode->times_each) ? NULL : run->mode->does;
 }
@@ -741,21 +746,6 @@ static void put_stored(struct run_view *run)
               stored ? hidden : nothing);
 }
 
-/* The order of ys_metric_infos(), whatever the order in which they were computed. */
-static ys_json *in_order(const ys_json *metrics)
-{
-    size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    ys_json *object = ys_json_object();
-    for (size_t i = 0; i < count; i++) {
-        const ys_json *metric = ys_json_get(metrics, infos[i].name);
-        if (!metric)
-            ys_assert_failed("each metric that has a file in metrics/ is computed: this one", infos[i].name, 0);
-        ys_put_ref(object, infos[i].name, metric);
-    }
-    return object;
-}
-
 ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series)
 {
     struct run_view run = {
@@ -788,7 +778,7 @@ ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, co
     put_feeder(&run);
     put_model(&run);
     put_stored(&run);
-    ys_json *ordered = in_order(run.metrics);
+    ys_json *ordered = ys_metric_in_order(run.metrics);
     ys_json_free(run.metrics);
     ys_free(run.spans);
     ys_series_set_free(&slowest);

@@ -336,10 +336,12 @@ static bool has_number(const struct ys_chart_curve *curve)
     return false;
 }
 
-/** Whether a picture of curves has it: what does no work is no company for what does. */
+/** Whether a picture of curves has it: what does no work is no company for what does, and an emulator's times are none.
+ */
 static bool is_drawn(const struct ys_view *view, const struct ys_view_trial *trial)
 {
-    return ys_json_size(trial->told->runs_detail) > 0 && !(view->works_at_all && trial->no_work);
+    return ys_json_size(trial->told->runs_detail) > 0 && !trial->found.emulated &&
+           !(view->works_at_all && trial->no_work);
 }
 
 /** How many runs of each of the trials that a picture shows are drawn. */

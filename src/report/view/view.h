@@ -17,7 +17,7 @@
 struct ys_view_framework {
     const char *name; /* as the trial asks for it, where nothing was found */
     const char *version, *title;
-    bool no_work;
+    bool no_work, emulated;
 };
 
 struct ys_view_proof {

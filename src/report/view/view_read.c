@@ -112,8 +112,8 @@ static void take_trial(const struct ys_result_trial *told, struct ys_view_trial 
     trial->told = told;
     ys_record_glance(&factors_record, told->factors, &factors);
     if (framework)
-        trial->found =
-            (struct ys_view_framework){framework->name, framework->version, framework->title, framework->no_work};
+        trial->found = (struct ys_view_framework){framework->name, framework->version, framework->title,
+                                                  framework->no_work, framework->emulated};
     if (!trial->found.name)
         trial->found.name = factors.framework;
     ys_record_glance(&proof_record, told->proof, &trial->proof);

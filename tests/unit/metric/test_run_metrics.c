@@ -498,6 +498,20 @@ static void a_program_that_does_no_work_learns_nothing(void)
     plain_free(&run, metrics);
 }
 
+static void an_emulator_s_times_and_memory_are_none(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set(run.trial, "framework", fake_json("{\"name\":\"engine\",\"emulated\":true}"));
+    ys_json *metrics = metrics_of(&run);
+    static const char *const none[] = {"rate_per_s",        "wall_s",      "step_s",          "cpu_s",
+                                       "memory_peak_bytes", "flops_per_s", "context_switches"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        CHECK_TEXT(reason(metrics, none[i]), "emulated");
+    CHECK(value(metrics, "parameters") == 77 && value(metrics, "accuracy") == 0.75);
+    CHECK(isfinite(value(metrics, "perplexity")));
+    plain_free(&run, metrics);
+}
+
 static void blocks_that_contradict_each_other_are_not_believed(void)
 {
     for (int wrong = 0; wrong < 4; wrong++) {
@@ -640,7 +654,7 @@ static void processor_time_that_is_not_known_in_full_is_null(void)
     plain_free(&run, metrics);
 }
 
-TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
+TAP_MAIN(TAP_CASE(an_emulator_s_times_and_memory_are_none), TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
          TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
          TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
