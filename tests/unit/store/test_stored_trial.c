@@ -6,7 +6,8 @@
 static const char stored[] =
     "{\"id\":\"a:threads=2\",\"index\":7,\"section\":\"a\",\"factors\":{\"threads\":2},\"keys\":{\"mode\":\"train\","
     "\"framework\":\"jax\",\"threads\":2},\"options\":{\"jit\":true},\"env\":{},\"framework\":{\"name\":\"jax\","
-    "\"version\":\"1\",\"title\":\"JAX\",\"no_work\":false,\"closure\":\"c\"},\"status\":\"missing\",\"reason\":\"not "
+    "\"version\":\"1\",\"title\":\"JAX\",\"no_work\":false,\"emulated\":false,\"closure\":\"c\"},\"status\":"
+    "\"missing\",\"reason\":\"not "
     "installed\",\"command\":\"yardstick install jax\",\"given_up\":{\"round\":2,\"reason\":\"failed twice\"}}";
 
 static void a_trial_is_read_into_a_struct_and_written_back(void)
