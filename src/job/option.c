@@ -32,7 +32,7 @@ static const struct ys_option options[] = {
              "latency_p50_s"},
     {"order", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "random|fixed", .standard = "random",
      .help = "order of the trials inside a round: shuffled, with every second round backwards, or as written"},
-    {"interleave", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "auto|runs|blocks", .standard = "runs",
+    {"interleave", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "auto|runs|blocks", .standard = "auto",
      .help = "how the trials of a round share the machine: runs, one after the other; blocks, those that train for as many "
              "steps live together and take turns of a moment; auto: blocks where all trials can, else runs, and it says why"},
     {"turn", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = 60, .unit = "s", .none = "auto",

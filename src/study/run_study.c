@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/stop.h"
 #include "prepare/machine_notes.h"
+#include "prepare/noted_noise.h"
 #include "probe/host.h"
 #include "session/guard.h"
 #include "study/anchor_times.h"
@@ -500,11 +501,24 @@ ys_status ys_study_not_kept(ys_status status)
     return status == YS_OK || status == YS_EINTR || status == YS_EINTERNAL ? status : YS_EIO;
 }
 
+/* What the noise of this machine lets a study show in its manner, where doctor measured it lately. */
+static void say_noise(const struct ys_study *study, const struct ys_job *job)
+{
+    ys_json *keys = ys_json_copy(job->study);
+    ys_json_set_string(keys, "interleave", ys_name_of(&ys_interleaves, study->keys.interleave));
+    char *text = ys_noise_say(keys);
+    if (text)
+        ys_log_info("%s", text);
+    ys_free(text);
+    ys_json_free(keys);
+}
+
 ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                        int64_t *study_id, int *exit_code)
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
+    say_noise(&study, job);
     ys_status status = ys_study_check_cache(&study);
     if (status == YS_OK)
         status = ys_study_hold(&study);

@@ -87,12 +87,11 @@ static const struct ys_trial *find_lonely(const struct ys_study *study, bool pre
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        if (prefers && !ys_trial_can_run(trial))
-            continue;
+        const bool is_weighed = prefers && ys_trial_can_run(trial);
         *why = why_not(trial);
-        if (!*why && prefers && !has_mates(study, trial))
+        if (!*why && is_weighed && !has_mates(study, trial))
             *why = "trains for other steps, in other blocks, or with far more or less work a step than all others";
-        if (!*why && prefers && loses_blocks(trial))
+        if (!*why && is_weighed && loses_blocks(trial))
             *why = "would have too few blocks left to tell its warm-up by";
         if (*why)
             return trial;
@@ -106,6 +105,8 @@ static void choose(struct ys_study *study)
     const char *why = NULL;
     const struct ys_trial *lonely = find_lonely(study, true, &why);
     study->keys.interleave = lonely ? YS_INTERLEAVE_RUNS : YS_INTERLEAVE_BLOCKS;
+    if (study->set.count == 1)
+        return;
     if (lonely)
         ys_log_info("interleave = auto: runs, one after the other, for %s %s", lonely->record.id, why);
     else

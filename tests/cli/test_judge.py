@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from harness import Case, other_backend, tearDownModule  # noqa: F401
 
 SMALL = ["--framework=builtin", "--opt.builtin.backend=%s,ref" % other_backend(), "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
-         "--steps=4", "--block=2", "--repeat=6"]
+         "--steps=4", "--block=2", "--interleave=runs", "--repeat=6"]
 
 
 def sealed(lines):

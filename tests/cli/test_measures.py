@@ -25,7 +25,7 @@ class Measures(Case):
     def noise_of_enough_pairs(self):
         """On a machine that does much else a run takes longer, and six pairs do."""
         for span in ("4s", "16s", "60s"):
-            out, err = self.start("doctor", "--noise", span, *QUICK, "--format=json").communicate(timeout=300)
+            out, err = self.start("doctor", "--noise", span, *QUICK, "--interleave=runs", "--format=json").communicate(timeout=300)
             noise = json.loads(out)
             if not noise["reason"]:
                 return noise

@@ -8,7 +8,7 @@ from test_judge import Judged, sealed
 OTHER = other_backend()
 
 FOUR = ["--framework=builtin", "--opt.builtin.backend=%s,ref" % OTHER, "--model=mlp", "--data=digits", "--threads=1", "--batch={8,16}",
-        "--steps=4", "--block=2", "--repeat=6"]
+        "--steps=4", "--block=2", "--interleave=runs", "--repeat=6"]
 
 
 class Recommend(Judged):

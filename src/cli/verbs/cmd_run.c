@@ -12,7 +12,6 @@
 #include "report/clean_text.h"
 #include "store/stored_study.h"
 #include "study/job_listing.h"
-#include "prepare/noted_noise.h"
 #include "study/study.h"
 
 #include <math.h>
@@ -116,15 +115,6 @@ static int finish(const struct ys_args *args, struct ys_store **store, int64_t s
     return status == YS_OK ? show_end(args, *store, study_id, exit_code) : ys_command_fail(YS_EIO);
 }
 
-/* What the noise of this machine lets a study show, where doctor measured it lately. */
-static void say_noise(const struct ys_job *job)
-{
-    char *text = ys_noise_say(job->study);
-    if (text)
-        ys_log_info("%s", text);
-    ys_free(text);
-}
-
 int ys_command_run(const struct ys_args *args)
 {
     struct ys_study_options options = study_options(args);
@@ -135,8 +125,6 @@ int ys_command_run(const struct ys_args *args)
     ys_status status = load_job(args, &job);
     if (status == YS_OK)
         status = open_for_writing(job_results(args, &job), &store);
-    if (status == YS_OK)
-        say_noise(&job);
     if (status == YS_OK)
         status = ys_study_run(&job, &options, store, &study_id, &exit_code);
     int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);

@@ -9,7 +9,7 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
     REQUIRE(study.status == YS_OK);
     char *text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
     CHECK_TEXT(text, "{\"name\":\"t\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"random\","
-                     "\"interleave\":\"runs\",\"turn_s\":null,"
+                     "\"interleave\":\"auto\",\"turn_s\":null,"
                      "\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
                      "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
                      "disturbance\":\"repeat\","
