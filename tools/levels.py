@@ -120,7 +120,7 @@ def main():
             continue
         if not options.stored:
             env = ["--env.%s=%s" % pair for pair in LEVELS[options.level].items()]
-            known[name] = yardstick("run", *words, *env, "--repeat=6", "--audit=off", "--format=json", "--results=" + results)
+            known[name] = yardstick("run", *words, *env, "--repeat=6", "--interleave=runs", "--audit=off", "--format=json", "--results=" + results)
         if known.get(name):
             print(line(title, known[name], aims.get(options.level, "-")), flush=True)
         else:

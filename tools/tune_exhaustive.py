@@ -47,7 +47,7 @@ def values_of(knob):
 
 def study_of(base, points, name, rounds):
     """The lines of a tuned study's only section, and sections that change them."""
-    text = "version = 1\nname = %s\nrepeat = %d\naudit = off\n\n[p0]\n%s\n" % (name, rounds, "\n".join(base))
+    text = "version = 1\nname = %s\nrepeat = %d\ninterleave = runs\naudit = off\n\n[p0]\n%s\n" % (name, rounds, "\n".join(base))
     return text + "".join("\n[p%d : p0]\n%s\n" % (i, "\n".join(point)) for i, point in enumerate(points) if i)
 
 
@@ -87,7 +87,7 @@ def main():
     print(answer["sentence"], flush=True)
     lines = [line for line in answer["lines"] if not line.startswith(";")]
     with open("winners.ys", "w", encoding="utf-8") as file:
-        file.write("version = 1\nname = winners\nrepeat = 10\n\n[as-it-is]\n%s\n\n[exhaustive : as-it-is]\n%s\n\n[tuned]\n%s\n" %
+        file.write("version = 1\nname = winners\nrepeat = 10\ninterleave = runs\n\n[as-it-is]\n%s\n\n[exhaustive : as-it-is]\n%s\n\n[tuned]\n%s\n" %
                    ("\n".join(own), "\n".join(points[int(best[1:])]), "\n".join(lines)))
     fresh = yardstick("run", "winners.ys", "--format=json", codes=(0, 1, 5))
     for trial in fresh["trials"]:
