@@ -49,11 +49,12 @@ class Files(Intruders):
                 self.tell(cheat, "refused by the kernel", none="nothing")
 
     def test_where_they_can_a_run_that_does_is_wrong_and_no_later_one_is(self):
+        """By runs: by turns those that live beside it are wrong too, and say so."""
         right = self.honest()
         for cheat in ("inputs", "inputs_mapped"):
             with self.subTest(cheat):
-                trials, err, printed = self.run_intruder(cheat, "--repeat=2", "--order=fixed", frameworks="intruder,builtin", code=1,
-                                                         env=UNGUARDED)
+                trials, err, printed = self.run_intruder(cheat, "--repeat=2", "--order=fixed", "--interleave=runs",
+                                                         frameworks="intruder,builtin", code=1, env=UNGUARDED)
                 intruder, builtin = trials
                 self.assertIn("intruder: done", printed)
                 self.assertEqual((intruder["status"], intruder["failed"]), ("wrong_output", 1))
