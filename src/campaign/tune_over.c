@@ -418,9 +418,11 @@ static ys_status tune_all(struct over *over)
     }
     out->interrupted = status == YS_EINTR;
     struct ys_tuned_trial *trials = out->trials.items;
-    for (size_t i = 0; out->interrupted && i < out->trials.count; i++)
+    const char *why = out->interrupted ? "it was interrupted" : ys_error();
+    const bool is_told = out->interrupted || (status != YS_OK && trials[0].points.count > 0);
+    for (size_t i = 0; is_told && i < out->trials.count; i++)
         if (!trials[i].sentence)
-            leave(&trials[i], "it was interrupted");
+            leave(&trials[i], why);
     return out->interrupted ? YS_OK : status;
 }
 
@@ -433,7 +435,5 @@ ys_status ys_tune_over(const struct ys_tune_wish *wish, struct ys_store *store, 
     ys_optuna_fini(&over.optuna);
     ys_trial_records_fini(&over.trials);
     ys_job_fini(&over.job);
-    if (status != YS_OK)
-        ys_record_fini(&ys_tuned_record, tuned);
     return status;
 }

@@ -12,7 +12,7 @@
 
 enum { YS_OVER_ROUNDS = 7 };
 
-/** `tuned` is overwritten.
+/** `tuned` is overwritten, and the caller's also after a failure, as of ys_tune().
  *   YS_EINVAL  another metric than time or steps to a target; a trial without a target or with epochs; keys or values
  *              that cannot be searched; a budget below one point on all seeds for each trial
  *   YS_EUNSUPPORTED  search = tpe, and Optuna is not installed
