@@ -3,10 +3,9 @@
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "stat/summary.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const way_words[] = {"random", "halving", "tpe"};
 const struct ys_names ys_search_ways = YS_NAMES("search", way_words);
@@ -22,21 +21,10 @@ struct point_search {
     bool *seen;      /* by place */
 };
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double ys_search_worth(const struct ys_search_point *point)
 {
-    double sorted[YS_SEARCH_SEEDS];
-    const int n = point->seeds;
-    if (!n)
-        return INFINITY;
-    memcpy(sorted, point->values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_number);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    double scratch[YS_SEARCH_SEEDS];
+    return point->seeds ? ys_stat_median(point->values, (size_t)point->seeds, scratch) : (double)INFINITY;
 }
 
 static ys_status go_on(struct point_search *searching, struct ys_search_point *point, int count)

@@ -102,9 +102,7 @@ static void put_ending(struct ys_sheet *sheet, const struct ys_view_trial *trial
 {
     const char *stage = ys_stage_name(trial->told->stage);
     struct ys_buf text = {0};
-    ys_buf_puts(&text, trial->status != YS_RUN_OK ? ys_run_status_name(trial->status)
-                       : trial->found.emulated    ? "emulated"
-                                                  : "no complete run");
+    ys_buf_puts(&text, trial->status == YS_RUN_OK ? ys_view_no_run(trial) : ys_run_status_name(trial->status));
     if (stage && trial->status != YS_RUN_OK)
         ys_buf_printf(&text, " (%s)", stage);
     ys_sheet_note(sheet, ys_buf_text(&text));

@@ -518,7 +518,8 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
-    say_noise(&study, job);
+    if (options->says_noise)
+        say_noise(&study, job);
     ys_status status = ys_study_check_cache(&study);
     if (status == YS_OK)
         status = ys_study_hold(&study);

@@ -30,6 +30,7 @@ struct ys_study_options {
     bool all_steps;                            /* of proofs, ten, for large networks as well */
     bool trace;                                /* beside each proof, where the trial first parts from the oracle */
     bool meaning_only;                         /* proofs in double alone where the framework has it */
+    bool says_noise;                           /* says what the noise that doctor measured lets it show */
     bool unproven; /* no proof is made: nothing may be concluded but what to prove. First losses are checked */
 };
 

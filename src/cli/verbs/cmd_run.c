@@ -122,6 +122,7 @@ int ys_command_run(const struct ys_args *args)
     struct ys_job job = {0};
     int64_t study_id = 0;
     int exit_code = 0;
+    options.says_noise = true;
     ys_status status = load_job(args, &job);
     if (status == YS_OK)
         status = open_for_writing(job_results(args, &job), &store);

@@ -23,6 +23,15 @@ static void put_ratio(struct ys_sheet *sheet, double ratio)
         ys_sheet_skip(sheet, 1);
 }
 
+static void put_out(struct ys_sheet *sheet, const struct ys_tuned_point *point)
+{
+    if (point->out)
+        ys_sheet_printf(sheet, YS_MOOD_BAD, "%s%s%s", point->out, point->reason ? ": " : "",
+                        point->reason ? point->reason : "");
+    else
+        ys_sheet_skip(sheet, 1);
+}
+
 static void put_ends(struct ys_sheet *sheet, const struct ys_list *ci)
 {
     const double *ends = ci->items;
@@ -81,11 +90,7 @@ static void put_points(const struct ys_tuned_trial *trial, int width, bool colou
             ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].rung);
             ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].rounds);
             put_ratio(&sheet, points[i].ratio);
-            if (points[i].out)
-                ys_sheet_printf(&sheet, YS_MOOD_BAD, "%s%s%s", points[i].out, points[i].reason ? ": " : "",
-                                points[i].reason ? points[i].reason : "");
-            else
-                ys_sheet_skip(&sheet, 1);
+            put_out(&sheet, &points[i]);
         }
     ys_sheet_write(&sheet, out);
 }
@@ -179,11 +184,7 @@ static void put_tried(const struct ys_tuned *told, const struct ys_tuned_trial *
         put_number(&sheet, points[i].value);
         ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].rounds);
         ys_sheet_printf(&sheet, YS_MOOD_PLAIN, "%lld", (long long)points[i].steps);
-        if (points[i].out)
-            ys_sheet_printf(&sheet, YS_MOOD_BAD, "%s%s%s", points[i].out, points[i].reason ? ": " : "",
-                            points[i].reason ? points[i].reason : "");
-        else
-            ys_sheet_skip(&sheet, 1);
+        put_out(&sheet, &points[i]);
     }
     ys_sheet_write(&sheet, out);
     char *counts = ys_format("%lld points were judged on all seeds, %lld were refused; %lld steps of a share of %lld",

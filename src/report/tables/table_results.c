@@ -158,9 +158,7 @@ static void put_results(struct ys_sheet *sheet, const struct ys_view *view, cons
         const struct ys_view_trial *trial = &view->trials[place];
         struct ys_buf failure = {0};
         ys_view_put_failure(&failure, trial);
-        const char *text = failure.size || is_table ? ys_buf_text(&failure)
-                           : trial->found.emulated  ? "emulated"
-                                                    : "no complete run";
+        const char *text = failure.size || is_table ? ys_buf_text(&failure) : ys_view_no_run(trial);
         ys_table_trial(sheet, view, place);
         if (trial->measured)
             put_result(sheet, view, trial, metrics, count);

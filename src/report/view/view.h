@@ -184,6 +184,8 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 /** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: `yardstick install
  * jax", "2 of 6 runs crashed (train): signal 11". Appends nothing for a trial without failure. Clean text. */
 void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial);
+/** Why a trial without failure has no numbers. */
+const char *ys_view_no_run(const struct ys_view_trial *trial);
 
 /** Appends "builtin vs pytorch, 2 threads", or the two ids when a trial is not in the document. */
 void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_result_comparison *comparison);

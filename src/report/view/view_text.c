@@ -93,6 +93,11 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
     }
 }
 
+const char *ys_view_no_run(const struct ys_view_trial *trial)
+{
+    return trial->found.emulated ? "emulated" : "no complete run";
+}
+
 /** The value that tells the two apart: the framework's name, or "2 threads". */
 static void put_side(struct ys_buf *out, const struct ys_view_trial *trial, const char *varies)
 {
