@@ -64,10 +64,10 @@ static ys_status read_place(const struct ys_grid *grid, const char *said, size_t
     return YS_OK;
 }
 
-/* "PLACE=WORTH" of each that was judged. */
+/* "PLACE=WORTH" of each that was judged, "PLACE=refused" of the others. */
 static char **words_of(const struct ys_grid *grid, uint64_t seed, const struct ys_search *search)
 {
-    char **words = ys_alloc(search->count + 3, sizeof *words);
+    char **words = ys_alloc(search->count + search->skipped + 3, sizeof *words);
     struct ys_buf counts = {0};
     for (size_t k = 0; k < grid->count; k++)
         ys_buf_printf(&counts, "%s%zu", k ? "," : "", grid->keys[k].axis.count);
@@ -84,6 +84,12 @@ static char **words_of(const struct ys_grid *grid, uint64_t seed, const struct y
             ys_buf_puts(&word, "inf");
         words[2 + i] = ys_buf_take(&word);
     }
+    for (size_t i = 0; i < search->skipped; i++) {
+        struct ys_buf word = {0};
+        put_values(grid, search->refused[i], &word);
+        ys_buf_puts(&word, "=refused");
+        words[2 + search->count + i] = ys_buf_take(&word);
+    }
     return words;
 }
 
@@ -92,7 +98,7 @@ ys_status ys_optuna_ask(const struct ys_optuna *optuna, const struct ys_grid *gr
 {
     const struct ys_child_options options = {.env = ys_environment_variables, .timeout_s = LIMIT_S};
     char **words = words_of(grid, seed, search);
-    const char **argv = ys_alloc(search->count + 5, sizeof *argv);
+    const char **argv = ys_alloc(search->count + search->skipped + 5, sizeof *argv);
     struct ys_buf said = {0};
     int code = 0;
     argv[0] = optuna->interpreter;
@@ -101,7 +107,8 @@ ys_status ys_optuna_ask(const struct ys_optuna *optuna, const struct ys_grid *gr
         argv[2 + i] = words[i];
     ys_status status = ys_child_run(argv, &options, &said, &code);
     if (status == YS_OK && code != 0)
-        status = ys_fail(YS_EIO, "Optuna was asked for a point and ended with exit code %d", code);
+        status = ys_fail(
+            YS_EIO, "Optuna was asked for a point and ended with exit code %d; --search=halving does without it", code);
     if (status == YS_OK) {
         char *text = ys_strdup(ys_buf_text(&said));
         status = read_place(grid, ys_child_last_line(text), place);

@@ -47,8 +47,11 @@ static ys_status begin(struct point_search *searching, size_t place, int count)
     searching->seen[place] = true;
     const ys_status status = go_on(searching, point, count);
     search->count += status == YS_OK;
-    search->skipped += status == YS_EUNSUPPORTED;
-    return status == YS_EUNSUPPORTED ? YS_OK : status;
+    if (status != YS_EUNSUPPORTED)
+        return status;
+    search->refused = ys_realloc(search->refused, search->skipped + 1, sizeof *search->refused);
+    search->refused[search->skipped++] = place;
+    return YS_OK;
 }
 
 /* Whether there is another by lot. */
@@ -137,5 +140,6 @@ ys_status ys_search_run(const struct ys_search_wish *wish, const struct ys_searc
 void ys_search_fini(struct ys_search *search)
 {
     ys_free(search->points);
+    ys_free(search->refused);
     *search = (struct ys_search){0};
 }

@@ -42,8 +42,10 @@ struct ys_search_wish {
 
 struct ys_search {
     struct ys_search_point *points; /* those that were run, as they were begun */
-    size_t count, skipped;          /* skipped: refused */
-    size_t best;                    /* of those on all seeds; `count`: none of them got there on most */
+    size_t count;
+    size_t *refused; /* places of those that were refused */
+    size_t skipped;  /* how many those are */
+    size_t best;     /* of those on all seeds; `count`: none of them got there on most */
     int64_t steps;
 };
 
@@ -51,7 +53,7 @@ struct ys_search_ops {
     void *context;
     /** Runs a point on seeds first to first + count - 1. YS_EUNSUPPORTED: it is refused. */
     ys_status (*run)(void *context, size_t place, int first, int count, double *values, int64_t *steps);
-    /** The next point, by those that were run; of YS_SEARCH_TPE alone. */
+    /** The next point, by those that were run and those that were refused; of YS_SEARCH_TPE alone. */
     ys_status (*ask)(void *context, const struct ys_search *search, size_t *place);
 };
 
