@@ -58,6 +58,7 @@ struct ys_ref_context {
     enum ys_dtype dtype;               /* of in[0] */
     struct ys_window window;
     bool has_bias, has_saved, has_input_gradient; /* whether the operand of that name is there */
+    bool is_packed;                               /* GEMM: the weight lies in strips */
     struct ys_ref_line line;                      /* LAYERNORM, SOFTMAX, LOG_SOFTMAX */
     struct ys_ref_piece piece;                    /* CONCAT, SPLIT */
     struct ys_ref_walk walk;                      /* TRANSPOSE, MEAN */
@@ -82,6 +83,7 @@ struct ys_ref_op {
 /** The operands of each kernel stand above it in the .inc files. */
 struct ys_ref_kernels {
     size_t workspace_bytes; /* that a matrix product needs, of each thread */
+    int64_t strip; /* columns that a tile of a product has, in which weights may lie (ys_ref_is_packed()); 0: never */
     const struct ys_ref_op *op[YS_OP_COUNT];
     ys_call_run loss[YS_LOSS_COUNT];
     ys_call_run input, copy, accumulate, zero;

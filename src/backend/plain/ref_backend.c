@@ -26,6 +26,16 @@ static bool simd_supports(enum ys_op op, enum ys_engine_precision precision)
     return precision == YS_ENGINE_F32 && ys_simd_kernels()->op[op]->lower_forward;
 }
 
+bool ys_ref_is_packed(const struct ys_lowering *low, size_t param)
+{
+    const struct ys_ref *ref = low->state;
+    bool is_dense = false;
+    for (size_t i = 0; i < low->graph->node_count; i++)
+        is_dense |= low->graph->nodes[i].op == YS_OP_GEMM && low->graph->nodes[i].weight == (int)param;
+    return ref->kernels->strip > 0 && !low->config.training && is_dense &&
+           ys_param_readers(low->graph, (int)param) == 1;
+}
+
 static ys_status begin(struct ys_lowering *low, const struct ys_ref_kernels *kernels, int threads)
 {
     struct ys_ref *ref = ys_alloc(1, sizeof *ref);
@@ -143,11 +153,39 @@ static ys_status ref_update(struct ys_lowering *low)
     return YS_OK;
 }
 
+/** Where element [row, column] of a packed weight lies, which is in single precision. */
+static int64_t packed_at(const struct ys_lowering *low, size_t param, int64_t row, int64_t column)
+{
+    const int64_t strip = ((const struct ys_ref *)low->state)->kernels->strip;
+    const int64_t *shape = low->graph->params[param].shape;
+    return row < shape[0] / strip * strip ? row / strip * strip * shape[1] + column * strip + row % strip
+                                          : row * shape[1] + column;
+}
+
+static void pack(const struct ys_lowering *low, size_t param, const float *canonical, float *flat)
+{
+    const int64_t *shape = low->graph->params[param].shape;
+    for (int64_t row = 0; row < shape[0]; row++)
+        for (int64_t column = 0; column < shape[1]; column++)
+            flat[packed_at(low, param, row, column)] = *canonical++;
+}
+
+static void unpack(const struct ys_lowering *low, size_t param, const float *flat, float *canonical)
+{
+    const int64_t *shape = low->graph->params[param].shape;
+    for (int64_t row = 0; row < shape[0]; row++)
+        for (int64_t column = 0; column < shape[1]; column++)
+            *canonical++ = flat[packed_at(low, param, row, column)];
+}
+
 static ys_status ref_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)
 {
     if (ys_integer_product_of(low, param))
         return ys_integer_store(low, param, canonical, flat);
-    memcpy(flat, canonical, low->param_size[param] * low->real_size);
+    if (ys_ref_is_packed(low, param))
+        pack(low, param, canonical, flat);
+    else
+        memcpy(flat, canonical, low->param_size[param] * low->real_size);
     return YS_OK;
 }
 
@@ -155,7 +193,10 @@ static ys_status ref_param_load(struct ys_lowering *low, size_t param, const voi
 {
     if (ys_integer_product_of(low, param))
         return ys_integer_load(low, param);
-    memcpy(canonical, flat, low->param_size[param] * low->real_size);
+    if (ys_ref_is_packed(low, param))
+        unpack(low, param, flat, canonical);
+    else
+        memcpy(canonical, flat, low->param_size[param] * low->real_size);
     return YS_OK;
 }
 

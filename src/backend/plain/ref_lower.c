@@ -35,6 +35,7 @@ struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struc
     if (window)
         c->window = *window;
     c->has_bias = node->bias >= 0;
+    c->is_packed = node->op == YS_OP_GEMM && ys_ref_is_packed(low, (size_t)node->weight);
     return c;
 }
 

@@ -15,6 +15,10 @@ struct ys_ref {
     int workspace; /* of every matrix product: a part for each thread */
 };
 
+/** Whether a weight lies in strips of kernels->strip of its rows, [strip][in][row of the strip], and rows that fill
+ * none as they are: as products read it, packed when it is set and not by each request. So it is where nothing trains
+ * it and no other node reads it. */
+bool ys_ref_is_packed(const struct ys_lowering *low, size_t param);
 /** A new context, the shapes of the node filled in. NULL without memory. */
 struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struct ys_node *node);
 /** The operator of a node. */

@@ -18,6 +18,7 @@ struct drawing {
     int64_t batch;
     int64_t vocabulary;  /* of inputs that are tokens; 0: whatever their type holds */
     bool input_gradient; /* the engines make it as well */
+    bool evaluates;      /* they do not train */
     size_t tried;        /* elements of each parameter whose gradient is compared with a difference, about */
 };
 
@@ -37,7 +38,7 @@ static inline struct ys_engine *open_engine_of(const struct ys_graph *graph, con
                                       .precision = precision,
                                       .backend = backend,
                                       .threads = threads,
-                                      .training = true,
+                                      .training = !drawing->evaluates,
                                       .guarded = true,
                                       .input_gradient = drawing->input_gradient,
                                       .optimizer.momentum = 0.9};

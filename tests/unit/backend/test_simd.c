@@ -142,5 +142,38 @@ static void the_number_of_threads_changes_no_bit(void)
     ys_graph_free(graph);
 }
 
+/** Where the network is only evaluated, weights of dense layers are packed when they are set: logits are those of a
+ * network that trains, which packs them anew in each pass, and weights come back as they were given. */
+static void packed_weights_change_no_bit(void)
+{
+    enum { BATCH = 7, CLASSES = 7 };
+    struct drawing rows = {.purpose = "packed", .seed = 5, .batch = BATCH};
+    struct ys_graph *graph = make_graph();
+    REQUIRE(graph);
+    struct ys_engine *trains = open_engine_of(graph, "simd", YS_ENGINE_F32, 1, &rows);
+    REQUIRE(trains);
+    CHECK(ys_engine_forward(trains, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+    rows.evaluates = true;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct ys_engine *e = open_engine_of(graph, "simd", YS_ENGINE_F32, threads, &rows);
+        REQUIRE(e);
+        CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+        CHECK(memcmp(ys_engine_logits(e), ys_engine_logits(trains), sizeof(float[BATCH * CLASSES])) == 0);
+        for (size_t p = 0; p < graph->param_count; p++) {
+            const size_t count = (size_t)ys_param_elements(&graph->params[p]);
+            float *given = calloc(count, sizeof *given), *found = calloc(count, sizeof *found);
+            CHECK(ys_engine_param_get(trains, p, YS_ENGINE_F32, given) == 0 &&
+                  ys_engine_param_get(e, p, YS_ENGINE_F32, found) == 0);
+            tap_check(memcmp(given, found, count * sizeof *found) == 0, __LINE__, "%s", graph->params[p].name);
+            free(given);
+            free(found);
+        }
+        CHECK(ys_engine_check(e) == 0);
+        ys_engine_close(e);
+    }
+    ys_engine_close(trains);
+    ys_graph_free(graph);
+}
+
 TAP_MAIN(TAP_CASE(products_are_exact), TAP_CASE(one_row_and_one_column_of_many),
-         TAP_CASE(the_number_of_threads_changes_no_bit))
+         TAP_CASE(the_number_of_threads_changes_no_bit), TAP_CASE(packed_weights_change_no_bit))
