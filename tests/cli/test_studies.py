@@ -22,7 +22,7 @@ class Studies(Case):
                 frameworks = re.findall(r"^framework = \{(.*)\}", text, re.MULTILINE)
                 for flags in own:
                     out, _ = self.yardstick("check", path, "--data=synthetic", *flags)
-                    for name in ", ".join(frameworks).split(", "):
+                    for name in ", ".join(frameworks).split(", ") if frameworks else ():
                         self.assertIn("framework=" + name, out)
 
 
