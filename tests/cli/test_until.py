@@ -127,6 +127,19 @@ class Until(Case):
             self.assertRegex(err, r"warning: the weights in \S*/step-%d.safetensors could not be evaluated: " % step)
         self.assertIsNone(run["facts"]["target"]["best"])
 
+    def test_several_ranks_end_at_one_checkpoint(self):
+        run, = self.run_study("[a]", "steps = 400", "eval_every = 16", "until = accuracy >= 60 %", "ranks = 2", "batch = 8")
+        facts = run["facts"]
+        self.assertEqual([rank["status"] for rank in facts["ranks"]], ["ok", "ok"])
+        self.assertEqual([rank["steps_done"] for rank in facts["ranks"]], [facts["target"]["step"]] * 2)
+        self.assertLess(facts["target"]["step"], 400)
+        self.assertGreaterEqual(facts["checkpoints"][-1]["evaluation"]["accuracy"], 0.6)
+
+    def test_several_nodes_have_nobody_who_judges_their_checkpoints(self):
+        err = self.yardstick("check", self.study(*WORK, "[a]", "steps = 400", "eval_every = 16", "until = accuracy >= 60 %", "nodes = 2", "batch = 8",
+                                                 head=HEAD % 1), code=2)[1]
+        self.assertIn("looks at checkpoints while a run stands still, and those of several hosts lie on others: remove nodes", err)
+
     def test_rows_kept_from_training_are_judged_in_the_place_of_the_test_rows(self):
         kept, none = self.run_study("[a]", "steps = 40", "eval_every = 8", "until = accuracy >= 40 %", "tune.rows = {10%, none}")
         count = [run["facts"]["evaluation"]["count"] for run in (kept, none)]
