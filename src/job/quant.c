@@ -84,6 +84,11 @@ bool ys_settings_quant_own(const struct ys_trial_settings *settings)
     return settings->quant_by == YS_QUANT_BY_OWN;
 }
 
+const char *ys_settings_quantiser(const struct ys_trial_settings *settings)
+{
+    return ys_settings_quant_own(settings) && settings->framework ? settings->framework : "";
+}
+
 bool ys_settings_quant_rule(const struct ys_trial_settings *settings, struct ys_quant_rule *rule)
 {
     if (settings->quant == YS_NAME_NONE)

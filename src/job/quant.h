@@ -24,6 +24,9 @@ void ys_quant_finish(ys_json *keys);
 
 /** Whether the framework's own quantiser chooses the scales. */
 bool ys_settings_quant_own(const struct ys_trial_settings *settings);
+/** Then the framework; "" where the scales are yardstick's or there are none. What different ones made is different
+ * work. */
+const char *ys_settings_quantiser(const struct ys_trial_settings *settings);
 /** Whether the trial is quantised; then its rule. */
 bool ys_settings_quant_rule(const struct ys_trial_settings *settings, struct ys_quant_rule *rule);
 

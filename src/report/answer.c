@@ -1,5 +1,6 @@
 #include "report/answer.h"
 
+#include "job/quant.h"
 #include "report/clean_text.h"
 
 #include <math.h>
@@ -393,6 +394,9 @@ static void say_soonest(struct ys_buf *out, const struct ys_view *view)
         if (!isfinite(wait_s)) /* its requests were timed together: nobody knows which is the soonest */
             return;
         known++;
+        if (soonest && strcmp(ys_settings_quantiser(&view->trials[i].told->keys),
+                              ys_settings_quantiser(&soonest->told->keys)) != 0)
+            return; /* different work, as comparisons of speed have it */
         if (!soonest || wait_s < ys_view_number(soonest, "latency_p50_s"))
             soonest = &view->trials[i];
     }

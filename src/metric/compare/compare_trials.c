@@ -225,9 +225,7 @@ static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_
 static bool is_other_quantiser(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
                                size_t size)
 {
-    const struct ys_trial_settings *of_a = &a->record->keys, *of_b = &b->record->keys;
-    const char *by_a = ys_settings_quant_own(of_a) ? or_empty(of_a->framework) : "";
-    const char *by_b = ys_settings_quant_own(of_b) ? or_empty(of_b->framework) : "";
+    const char *by_a = ys_settings_quantiser(&a->record->keys), *by_b = ys_settings_quantiser(&b->record->keys);
     if (strcmp(by_a, by_b) == 0)
         return false;
     snprintf(reason, size, "different work: the quantiser of %s against that of %s", by_a, by_b);

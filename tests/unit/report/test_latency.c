@@ -142,6 +142,23 @@ static void the_words_tell_who_answers_soonest(void)
     ys_json_free(result);
 }
 
+/* What different quantisers made is different work. */
+static void nobody_answers_soonest_across_quantisers(void)
+{
+    ys_json *result = made_requests(false), *sentences = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *keys = ys_json_get(ys_json_at(ys_json_get(result, "trials"), i), "keys");
+        (void)!ys_json_set_string(keys, "framework", i == 0 ? "builtin" : "pytorch");
+        (void)!ys_json_set_string(keys, "quant", "static");
+        (void)!ys_json_set_string(keys, "quant.by", i == 0 ? "yardstick" : "own");
+    }
+    sentences = made_words(result);
+    for (size_t i = 0; i < ys_json_size(sentences); i++)
+        CHECK(!strstr(ys_json_text(ys_json_at(sentences, i), ""), "soonest"));
+    ys_json_free(sentences);
+    ys_json_free(result);
+}
+
 /* In place of speeds: what a stored model takes is what was asked. */
 static void of_sizes_the_words_tell_who_stores_least(void)
 {
@@ -218,5 +235,5 @@ TAP_MAIN(TAP_CASE(a_study_of_everything_has_all_columns), TAP_CASE(the_table_has
          TAP_CASE(studies_of_both_modes_have_the_columns_of_both), TAP_CASE(studies_that_train_say_nothing_of_requests),
          TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve),
          TAP_CASE(latencies_far_apart_are_drawn_on_a_logarithmic_scale), TAP_CASE(the_words_tell_who_answers_soonest),
-         TAP_CASE(of_sizes_the_words_tell_who_stores_least), TAP_CASE(markdown_has_a_table_of_its_own),
-         TAP_CASE(unknown_percentiles_are_dashes))
+         TAP_CASE(nobody_answers_soonest_across_quantisers), TAP_CASE(of_sizes_the_words_tell_who_stores_least),
+         TAP_CASE(markdown_has_a_table_of_its_own), TAP_CASE(unknown_percentiles_are_dashes))
