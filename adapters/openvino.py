@@ -1,6 +1,7 @@
 """OpenVINO on the CPU: the ONNX file of the plan, compiled for its batch. It answers requests and does not train."""
 
 import os
+import zipfile
 
 import common
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 with common.importing("OpenVINO"):
     import openvino as ov
 
-MODEL = "model.xml"
+MODEL, CONSTANTS = "model.xml", "model.bin"
 HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
@@ -28,13 +29,17 @@ class OpenVINO(common.InferenceAdapter):
             raise common.Unsupported("bf16: OpenVINO has it on processors with instructions for it alone")
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
-        model = core.read_model(os.path.join(plan.form_path, MODEL) if plan.form else self.model_file())
-        parameters = {} if plan.form or plan.scales else {"parameters": self.parameters(self.constants(model))}  # names of constants are not kept
+        model = read_archive(core, common.made_file(plan)) if plan.quantise else core.read_model(
+            os.path.join(plan.form_path, MODEL) if plan.form else self.model_file())
+        has_own = not (plan.form or plan.scales or plan.quantise)  # else names of constants are not kept
+        parameters = {"parameters": self.parameters(self.constants(model))} if has_own else {}
         model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
         # Precision is said in any case: by itself OpenVINO takes bf16 where the processor has it.
         settings = {"PERFORMANCE_HINT": HINTS[self.option("hint")], "INFERENCE_NUM_THREADS": plan.threads,
                     "INFERENCE_PRECISION_HINT": plan.precision}
         deviations = ["performance hint %s" % self.option("hint")] * (self.option("hint") != "latency")
+        if plan.quantise:
+            deviations.append("quantised by %s" % plan.converted["by"])
         if adds_dense(plan.graph["nodes"]):
             settings["SNIPPETS_MODE"] = "DISABLE"
             deviations.append("without snippets: OpenVINO crashes while it fuses sums of dense layers")
@@ -63,6 +68,16 @@ class OpenVINO(common.InferenceAdapter):
         """{parameter: array} of a network that OpenVINO has read; the arrays are views of it."""
         found = {op.friendly_name: op.data for op in model.get_ops() if op.get_type_name() == "Constant"}
         return {param["name"]: found[param["name"]] for param in self.plan.params}
+
+
+def read_archive(core, path):
+    """The network of an archive that openvino_quantise.py made."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text, constants = archive.read(MODEL), np.frombuffer(archive.read(CONSTANTS), np.uint8)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise common.BuildFailed("%s is no network in integers: %s" % (path, error))
+    return core.read_model(text, ov.Tensor(constants))
 
 
 def check(op, attrs):

@@ -11,6 +11,7 @@ from test_onnx import SINGLE_BOUND, Case, error, there
 
 
 ONNXRUNTIME = "onnxruntime-quantiser", "onnxruntime_quantise.py"
+OPENVINO = "openvino-quantiser", "openvino_quantise.py"
 LITERT = "litert-converter", "litert_convert.py"
 # Each of LeNet's four products moves values by half a step of 255 of the largest and of their weights, some 0.4 percent
 # of the largest, which adds up; numbers that mean nothing differ by 1.
@@ -117,6 +118,12 @@ class Quantised(Case):
         self.check(lambda: driver.load("onnxruntime").OnnxRuntime(), *ONNXRUNTIME, ("static", "dynamic"))
         self.check_refused(*ONNXRUNTIME, "has no quant.calibration = mse", calibration="mse")
         self.check_refused(*ONNXRUNTIME, "has no quant = weights", kind="weights")
+
+    @unittest.skipUnless(there("openvino"), "OpenVINO is not installed: yardstick install openvino")
+    def test_that_of_openvino(self):
+        self.check(lambda: driver.load("openvino").OpenVINO(), *OPENVINO, ("static", "weights"))
+        self.check_refused(*OPENVINO, "has no quant = dynamic", kind="dynamic")
+        self.check_refused(*OPENVINO, "has no quant.range = reduced", kind="weights", range="reduced")
 
     @unittest.skipUnless(there("ai_edge_litert"), "LiteRT is not installed: yardstick install litert")
     def test_that_of_litert(self):
