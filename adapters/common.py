@@ -241,6 +241,14 @@ def made_file(plan):
     return made["path"]
 
 
+def scale_text(name, scales, zero_points=0):
+    """What an adapter tells of one tensor that its framework's own quantiser gave scales."""
+    scales, zeros = np.ravel(scales), np.unique(zero_points)
+    said = "scale %.6g" % scales[0] if scales.size == 1 else "%d scales, %.6g to %.6g" % (scales.size, scales.min(), scales.max())
+    said += ", zero point %d" % zeros[0] if zeros.size == 1 else ", zero points %d to %d" % (zeros[0], zeros[-1])
+    return "%s: %s" % (name, said)
+
+
 def loss_of(plan, logits, y):
     """The plan's loss of a batch, as docs/graph.md defines it; of the type of the logits."""
     z, rows, smoothing = logits.astype(np.float64), np.arange(len(y)), plan.label_smoothing

@@ -32,6 +32,7 @@ class LiteRT(converted.ConvertedAdapter):
             "threads": plan.threads,
             "libraries": ["ai-edge-litert %s" % self.version],
             "deviations": deviations,
+            **({"scales": list(scales_of(self.runtime))} if plan.quantise else {}),
         }
 
     def save_form(self, form, path):
@@ -42,6 +43,14 @@ class LiteRT(converted.ConvertedAdapter):
         self.runtime.set_tensor(self.input, x)
         self.runtime.invoke()
         return self.runtime.get_tensor(self.output)
+
+
+def scales_of(runtime):
+    """Texts of the tensors that the quantiser gave scales."""
+    for tensor in runtime.get_tensor_details():
+        found = tensor["quantization_parameters"]
+        if len(found["scales"]):
+            yield common.scale_text(tensor["name"], found["scales"], found["zero_points"])
 
 
 def count_constants(path):

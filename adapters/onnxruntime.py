@@ -15,6 +15,8 @@ LEVELS = {
 }
 MODEL_GRAPH, GRAPH_INITIALIZER = 7, 5  # field numbers of onnx.proto
 TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW_DATA = 1, 2, 8, 9
+TENSOR_FLOATS, TENSOR_INTEGERS = 4, 5  # in place of raw data
+INT8 = 3
 FLOATS = 1, 11  # of TensorDataType: single and double
 DTYPES = {1: np.float32, 7: np.int64, 11: np.float64}
 
@@ -55,6 +57,7 @@ class OnnxRuntime(common.InferenceAdapter):
             "threads": self.session.get_session_options().intra_op_num_threads,
             "libraries": [ort.get_build_info()] + self.session.get_providers(),
             "deviations": deviations,
+            **({"scales": list(scales_of(path))} if plan.quantise else {}),
         }
 
     def save_form(self, form, path):
@@ -123,6 +126,42 @@ def initializers(path):
             values = np.frombuffer(parts[TENSOR_RAW_DATA], DTYPES[parts[TENSOR_TYPE]])
             tensors[bytes(parts[TENSOR_NAME]).decode("utf-8")] = values.reshape(shape)
     return tensors
+
+
+def tensors_of(path):
+    """{name: {field number: bytes or integer}} of the tensors in an ONNX file."""
+    model = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    graph = next(value for number, value in fields(model) if number == MODEL_GRAPH)
+    for number, message in fields(graph):
+        if number == GRAPH_INITIALIZER:
+            parts = dict(fields(message))
+            yield bytes(parts[TENSOR_NAME]).decode("utf-8"), parts
+
+
+def scales_of(path):
+    """Texts of the tensors that the quantiser gave scales, by the names of its file: NAME_scale and NAME_zero_point."""
+    tensors = dict(tensors_of(path))
+    for name, parts in tensors.items():
+        if name.endswith("_scale") and parts.get(TENSOR_TYPE) == FLOATS[0]:
+            of = name[:-len("_scale")]
+            zeros = tensors.get(of + "_zero_point", {})
+            raw = parts.get(TENSOR_RAW_DATA, parts.get(TENSOR_FLOATS, b""))
+            yield common.scale_text(of, np.frombuffer(raw, np.float32), whole_numbers(zeros))
+
+
+def whole_numbers(parts):
+    """Those of a tensor of bytes: as they are, or each as an integer of variable length."""
+    if TENSOR_RAW_DATA in parts:
+        return np.frombuffer(parts[TENSOR_RAW_DATA], np.int8 if parts[TENSOR_TYPE] == INT8 else np.uint8)
+    packed = [int(byte) for byte in parts.get(TENSOR_INTEGERS, b"")]
+    found, value, shift = [], 0, 0
+    for byte in packed:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            found.append(value)
+            value = shift = 0
+    return found or [0]
 
 
 def count_stored(path):

@@ -31,6 +31,7 @@ class OpenVINO(common.InferenceAdapter):
             check(node["op"], node["attrs"])
         model = read_archive(core, common.made_file(plan)) if plan.quantise else core.read_model(
             os.path.join(plan.form_path, MODEL) if plan.form else self.model_file())
+        scales = {"scales": list(scales_of(model))} if plan.quantise else {}
         has_own = not (plan.form or plan.scales or plan.quantise)  # else names of constants are not kept
         parameters = {"parameters": self.parameters(self.constants(model))} if has_own else {}
         model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
@@ -49,6 +50,7 @@ class OpenVINO(common.InferenceAdapter):
             "threads": self.compiled.get_property("INFERENCE_NUM_THREADS"),
             "libraries": ["OpenVINO Runtime %s" % ov.get_version()],
             "deviations": deviations,
+            **scales,
         }
 
     def save_form(self, form, path):
@@ -78,6 +80,20 @@ def read_archive(core, path):
     except (zipfile.BadZipFile, KeyError) as error:
         raise common.BuildFailed("%s is no network in integers: %s" % (path, error))
     return core.read_model(text, ov.Tensor(constants))
+
+
+def scales_of(model):
+    """Texts of what the quantiser gave scales: of a FakeQuantize by its ends, of a weight in integers by what it is multiplied by."""
+    for op in model.get_ops():
+        ends = [op.input_value(i).get_node() for i in range(op.get_input_size())]
+        if op.get_type_name() == "FakeQuantize":
+            low, high = (np.ravel(ends[i].data).astype(np.float64) for i in (3, 4))
+            scales = (high - low) / (op.get_attributes()["levels"] - 1)
+            yield common.scale_text(op.friendly_name, scales, np.rint(-low / scales) if low.size == 1 else 0)
+        elif op.get_type_name() == "Multiply" and ends[0].get_type_name() == "Convert":
+            weight = ends[0].input_value(0).get_node()
+            if weight.get_type_name() == "Constant" and weight.get_element_type() == ov.Type.i8:
+                yield common.scale_text(op.friendly_name, np.array(ends[1].data))
 
 
 def check(op, attrs):

@@ -100,8 +100,9 @@ struct ys_facts_agreement {
     double logits_error; /* as of a layer */
     char *reason;        /* why there are no predictions; NULL */
     int64_t layers_rows;
-    struct ys_list layers; /* struct ys_facts_layer; empty: */
-    char *layers_reason;   /* why; NULL */
+    struct ys_list layers;   /* struct ys_facts_layer; empty: */
+    char *layers_reason;     /* why; NULL */
+    struct ys_list in_float; /* char *: of common scales, the nodes without an integer form, each with its reason */
 };
 
 /** What an attack made on the weights of one trial, shown to those of another (robust/transfer.h). */
@@ -256,6 +257,7 @@ struct ys_facts_self_report {
     bool no_work;
     int64_t parameters, threads;
     const ys_json *libraries, *deviations; /* arrays of texts */
+    const ys_json *scales;                 /* likewise, of a framework's own quantiser; NULL */
     const char *untimed;                   /* why it cannot tell the times of its steps; NULL: it did not say */
     const char *exchange;                  /* how its ranks exchange gradients, a word of docs/protocol.md */
     int64_t exchange_bytes;

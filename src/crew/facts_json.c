@@ -145,6 +145,8 @@ static const struct ys_field agreement_fields[] = {
     YS_FIELD_OF(struct ys_facts_agreement, layers, YS_FIELD_LIST, &ys_facts_layer_record, OPTIONAL | YS_FIELD_EMPTY,
                 "each value that a node makes"),
     AGREES(layers_reason, YS_FIELD_TEXT, NULL, "why they were not"),
+    YS_FIELD_OF(struct ys_facts_agreement, in_float, YS_FIELD_TEXTS, NULL, OPTIONAL | YS_FIELD_EMPTY,
+                "of a quantised network: nodes that are computed in float, and why"),
 };
 const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct ys_facts_agreement, agreement_fields);
 
@@ -409,6 +411,7 @@ void ys_facts_derive(struct ys_facts *facts)
         .threads = ys_json_get_int(opened, "threads", YS_FIELD_NONE),
         .libraries = ys_json_get(opened, "libraries"),
         .deviations = ys_json_get(opened, "deviations"),
+        .scales = ys_json_get(opened, "scales"),
         .untimed = ys_json_get_text(opened, "untimed", NULL),
         .exchange = ys_json_get_text(opened, "exchange", NULL),
         .exchange_bytes = ys_json_get_int(opened, "exchange_bytes", YS_FIELD_NONE),

@@ -73,6 +73,8 @@ static const struct ys_field block_fields[] = {
     OF_BLOCK(layers_reason, YS_FIELD_TEXT, NULL, "why they were not"),
     YS_FIELD_OF(BLOCK, layers, YS_FIELD_LIST, &layer_record, YS_FIELD_NULL | YS_FIELD_EMPTY,
                 "the largest error of each over the rounds"),
+    YS_FIELD_OF(BLOCK, in_float, YS_FIELD_TEXTS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+                "of a quantised network: nodes that are computed in float, and why"),
     YS_FIELD_OF(BLOCK, rounds, YS_FIELD_LIST, &round_record, 0, "each of them"),
 };
 const struct ys_record ys_agreement_block_record = YS_RECORD("agreement", BLOCK, block_fields);
@@ -286,6 +288,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(threads_shared, YS_FIELD_TRUTH, YS_FIELD_NULL | YS_FIELD_LATER,
              "false: one of its threads did the work, or all lay on one CPU; null: not known, or one was asked for"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(scales, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+             "texts: those that its framework's own quantiser chose, as its first ok run read them back"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
     PART(warned, YS_FIELD_LIST, &ys_result_warned_record, YS_FIELD_LATER, "of how many runs each kind of them is true"),
     OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,

@@ -62,8 +62,9 @@ struct ys_agreement_block {
     double rounds_lo, rounds_hi; /* of the median of the rounds' changes, by rank; NaN with too few of them */
     int64_t layers_rows;
     char *layers_reason;
-    struct ys_list layers; /* struct ys_agreement_layer; empty, for the reason above */
-    struct ys_list rounds; /* struct ys_agreement_round */
+    struct ys_list layers;   /* struct ys_agreement_layer; empty, for the reason above */
+    struct ys_list in_float; /* char *: of a quantised network, nodes that are computed in float, and why */
+    struct ys_list rounds;   /* struct ys_agreement_round */
 };
 extern const struct ys_record ys_agreement_block_record;
 
@@ -182,6 +183,7 @@ struct ys_result_trial {
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
     ys_json *deviations, *warnings, *doubts, *proof, *metrics;
+    ys_json *scales;                        /* NULL where no quantiser of its own chose any, or tells them */
     struct ys_agreement_block *agreement;   /* NULL where it predicted nothing */
     struct ys_robustness_block *robustness; /* NULL where nothing was to attack it */
     struct ys_facts_stored *stored;         /* of its last run that counts; NULL where nothing was stored */

@@ -535,7 +535,9 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     if (status == YS_OK && (here.scales || here.quantise))
         found->layers_reason = ys_strdup(here.scales ? "values of a quantised network are proven operator by operator"
                                                      : "of a network that a quantiser made no other value is known");
-    else if (status == YS_OK)
+    if (status == YS_OK && here.scales)
+        status = ys_kept_scales_in_float(&agreement->scales, graph, here.weights, &found->in_float);
+    if (status == YS_OK && !here.scales && !here.quantise)
         status = find_layers(agreement, trial, graph, &here, patience_s, found);
     ys_progress_clear();
     ys_graph_free(graph);

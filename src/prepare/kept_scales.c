@@ -6,9 +6,13 @@
 #include "base/mem.h"
 #include "base/process/child.h"
 #include "base/rng.h"
+#include "base/stored/safetensors.h"
 #include "data/row_order.h"
+#include "graph/fold.h"
+#include "graph/op.h"
 #include "job/quant.h"
 #include "probe/host.h"
+#include "quant/quant_plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -172,4 +176,40 @@ ys_status ys_kept_scales_open(const struct ys_quantised_work *asking, struct ys_
     }
     kept->path = ys_path_join(kept->files.folder, SCALES_NAME);
     return YS_OK;
+}
+
+/* All but products are in float where nothing but these is to be quantised, and need no word. */
+static void name_in_float(const struct ys_graph *folded, const struct ys_quant_plan *plan, bool is_static,
+                          struct ys_list *texts)
+{
+    for (size_t i = 0; i < folded->node_count; i++) {
+        const struct ys_node *node = &folded->nodes[i];
+        if (plan->nodes[i].way != YS_QUANT_IN_FLOAT || (!is_static && node->op != YS_OP_CONV && node->op != YS_OP_GEMM))
+            continue;
+        char *text = ys_format("%s (%s): %s", node->name, ys_op_name(node->op), plan->nodes[i].reason);
+        ys_list_add_text(texts, text);
+        ys_free(text);
+    }
+}
+
+ys_status ys_kept_scales_in_float(const struct ys_kept_scales *kept, const struct ys_graph *graph, const char *weights,
+                                  struct ys_list *texts)
+{
+    struct ys_safetensors *file = NULL;
+    struct ys_folded folded = {0};
+    struct ys_quant_plan plan = {0};
+    struct ys_scales scales;
+    YS_TRY(ys_scales_read(kept->path, &scales));
+    ys_status status = ys_safetensors_open(weights, &file);
+    if (status == YS_OK)
+        status = ys_graph_fold(graph, file, &folded);
+    if (status == YS_OK)
+        status = ys_quant_plan_make(folded.graph, &scales.rule, &plan);
+    if (status == YS_OK)
+        name_in_float(folded.graph, &plan, scales.rule.kind == YS_QUANT_STATIC, texts);
+    ys_quant_plan_fini(&plan);
+    ys_folded_fini(&folded);
+    ys_safetensors_close(file);
+    ys_scales_fini(&scales);
+    return status;
 }

@@ -25,6 +25,10 @@ struct ys_quantised_work {
 /** Calibrates, or has it done, on training rows drawn with its seed, where the cache has them not. YS_EUNSUPPORTED: the
  * engine could not, and says why; YS_EIO, YS_EINTR. On failure `kept` is as a zeroed one. */
 ys_status ys_kept_scales_open(const struct ys_quantised_work *asking, struct ys_kept_scales *kept) YS_MUST_CHECK;
+/** Of common scales: a text for each node of `graph` that is computed in float, with the reason why, added to `texts`.
+ * `weights` are those that were quantised. */
+ys_status ys_kept_scales_in_float(const struct ys_kept_scales *kept, const struct ys_graph *graph, const char *weights,
+                                  struct ys_list *texts) YS_MUST_CHECK;
 void ys_kept_scales_fini(struct ys_kept_scales *kept); /* a zeroed one is fine */
 
 #endif

@@ -45,6 +45,7 @@
     M(opened, threads, WHOLE, 0) \
     M(opened, libraries, TEXTS, 0) \
     M(opened, deviations, TEXTS, 0) \
+    M(opened, scales, TEXTS, 0) \
     M(opened, untimed, TEXT, 0) \
     M(opened, exchange, TEXT, 0) \
     M(opened, network, PATH, 0) \
@@ -109,6 +110,7 @@ struct ys_message {
         int64_t threads;
         const ys_json *libraries;
         const ys_json *deviations;
+        const ys_json *scales;
         const char *untimed;
         const char *exchange;
         const char *network;

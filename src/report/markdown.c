@@ -42,9 +42,9 @@ static void put_comparisons(struct ys_buf *out, const struct ys_view *view)
 void ys_report_markdown(const struct ys_result *result, struct ys_buf *out)
 {
     static ys_table *const tables[] = {
-        ys_table_results,   ys_table_ranks,     ys_table_lasts,       ys_table_agreements, ys_table_formats,
-        ys_table_attacks,   ys_table_standings, ys_table_corruptions, ys_table_sizes,      ys_table_targets,
-        ys_table_latencies, ys_table_feeders,   ys_table_deviations,  ys_table_differences};
+        ys_table_results, ys_table_ranks,     ys_table_lasts,     ys_table_agreements,  ys_table_formats,
+        ys_table_scales,  ys_table_attacks,   ys_table_standings, ys_table_corruptions, ys_table_sizes,
+        ys_table_targets, ys_table_latencies, ys_table_feeders,   ys_table_deviations,  ys_table_differences};
     struct ys_view view;
     struct ys_buf title = {0};
     ys_view_init(&view, result);

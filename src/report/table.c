@@ -238,10 +238,10 @@ static void put_comparisons(struct page *page)
 static void put_sections(struct page *page)
 {
     static ys_table *const tables[] = {
-        ys_table_feeders,     ys_table_deviations,    ys_table_ranks,    ys_table_lasts,
-        ys_table_agreements,  ys_table_formats,       ys_table_attacks,  ys_table_standings,
-        ys_table_corruptions, ys_table_sizes,         ys_table_targets,  ys_table_latencies,
-        ys_table_times,       ys_table_host_warnings, ys_table_warnings, ys_table_differences};
+        ys_table_feeders,  ys_table_deviations, ys_table_ranks,     ys_table_lasts,     ys_table_agreements,
+        ys_table_formats,  ys_table_scales,     ys_table_attacks,   ys_table_standings, ys_table_corruptions,
+        ys_table_sizes,    ys_table_targets,    ys_table_latencies, ys_table_times,     ys_table_host_warnings,
+        ys_table_warnings, ys_table_differences};
     put_lines(page, ys_section_study);
     put_lines(page, ys_section_work);
     put_lines(page, ys_section_same);

@@ -21,6 +21,8 @@ class Int8(Case):
         self.assertNotIn("integers", states[0])
         self.assertEqual((states[1]["integers"], states[1]["answers"], states[2]["integers"]), ("pass", "not due", "not due"))
         self.assertEqual(plain["agreement"]["disagreements"], 0)
+        self.assertIsNone(plain["agreement"]["in_float"])
+        self.assertEqual(whole["agreement"]["in_float"], ["normalize (normalize): it has no integer form"])
         for trial in (whole, stored):
             found = trial["agreement"]
             self.assertGreater(found["logits_error"], plain["agreement"]["logits_error"])

@@ -13,6 +13,8 @@ from test_onnx import SINGLE_BOUND, Case, error, there
 ONNXRUNTIME = "onnxruntime-quantiser", "onnxruntime_quantise.py"
 OPENVINO = "openvino-quantiser", "openvino_quantise.py"
 LITERT = "litert-converter", "litert_convert.py"
+PRODUCTS = "conv1", "conv2", "fc1", "fc2"  # each has a weight in integers
+SCALES = r"^\S.*: (scale [0-9.e-]+|\d+ scales, [0-9.e-]+ to [0-9.e-]+), zero points? [0-9-]+( to [0-9-]+)?$"
 # Each of LeNet's four products moves values by half a step of 255 of the largest and of their weights, some 0.4 percent
 # of the largest, which adds up; numbers that mean nothing differ by 1.
 COARSE = 0.2
@@ -103,7 +105,11 @@ class Quantised(Case):
                 self.assertEqual(done.returncode, 0, done.stdout)
                 adapter = driver.Direct(made())
                 self.addCleanup(adapter.end)
-                self.assertIn("quantised by tool@1", adapter.need("opened", "open", plan=plan)["deviations"][0])
+                opened = adapter.need("opened", "open", plan=plan)
+                self.assertIn("quantised by tool@1", opened["deviations"][0])
+                self.assertGreaterEqual(len(opened["scales"]), len(PRODUCTS))
+                for text in opened["scales"]:
+                    self.assertRegex(text, SCALES)
                 far = error(adapter.tensors("forward", batch=0, mode="eval")["logits"], network.oracle()["logits"])
                 self.assertGreater(far, SINGLE_BOUND)
                 self.assertLess(far, COARSE)

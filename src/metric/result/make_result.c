@@ -206,6 +206,15 @@ static ys_json *deviations(const struct ys_metric_view *view, const struct ys_me
     return array;
 }
 
+/* As the first ok run read them back; NULL. */
+static ys_json *own_scales(const struct ys_metric_view_trial *trial)
+{
+    for (size_t r = 0; r < trial->run_count; r++)
+        if (trial->runs[r].ok && ys_json_size(trial->runs[r].facts.said.scales) > 0)
+            return ys_json_copy(trial->runs[r].facts.said.scales);
+    return NULL;
+}
+
 /* Of a trial without numbers there is nothing to doubt. */
 static ys_status doubt(const struct ys_metric_view_trial *trial, ys_json **doubts)
 {
@@ -338,6 +347,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     trial->metrics = told->values = ys_trial_metrics(trial);
     told->threads_shared = threads_shared(trial);
     told->deviations = deviations(building->view, trial);
+    told->scales = own_scales(trial);
     told->warnings = ys_warnings_find(building->view, trial, &told->warned);
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);

@@ -122,6 +122,9 @@ struct ys_agreement_block *ys_agreement_block(const struct ys_metric_view_trial 
         .layers = layers,
         .rounds = {rounds, count},
     };
+    char *const *in_float = last->in_float.items;
+    for (size_t i = 0; i < last->in_float.count; i++)
+        ys_list_add_text(&block->in_float, in_float[i]);
     tell_change(rounds, count, block);
     return block;
 }

@@ -191,7 +191,8 @@ ys_json *ys_result_json(const struct ys_result *result)
 
 static void free_trial(struct ys_result_trial *trial)
 {
-    ys_json *const made[] = {trial->deviations, trial->warnings, trial->doubts, trial->proof, trial->runs_detail};
+    ys_json *const made[] = {trial->deviations, trial->scales, trial->warnings,
+                             trial->doubts,     trial->proof,  trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
     ys_record_free(&ys_agreement_block_record, trial->agreement);

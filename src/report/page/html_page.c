@@ -273,6 +273,7 @@ static const struct page_part {
     {YS_ASK_ACCURACY, ys_html_accuracy_chart, "Accuracy, run by run", "accuracies", LARGE},
     {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},
     {YS_ASK_ACCURACY, ys_html_formats, NULL, NULL, PLAIN},
+    {YS_ASK_ACCURACY, NULL, "Scales that frameworks' own quantisers chose", "scales", PLAIN, ys_table_scales},
     {YS_ASK_ACCURACY, NULL, "What was learned, in numbers", "learned", PLAIN, ys_table_learned},
     {YS_ASK_ROBUST, ys_html_robustness, NULL, NULL, PLAIN},
     {YS_ASK_SIZE, ys_html_sizes, NULL, NULL, PLAIN},

@@ -2,6 +2,7 @@
  * accuracy of the built-in engine in f32 and the speed of the trial that differs from them in the format alone. */
 #include "base/mem.h"
 #include "metric/result_document.h"
+#include "report/clean_text.h"
 #include "report/page_parts.h"
 #include "report/tables/tables.h"
 #include "report/view/view.h"
@@ -9,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_SCALES = 8 }; /* of a trial, in text: a deep network has hundreds */
 
 static const char heading[] = "What the number format changes, against f32 with the same weights";
 static const char remark[] =
@@ -82,6 +85,38 @@ static void put_doubt(struct ys_sheet *sheet, const struct ys_view_trial *trial)
     ys_table_item(sheet, &text);
 }
 
+/* As text; empty where all is in integers, or a quantiser of its own made it. */
+static char *in_float(const struct ys_view_trial *trial)
+{
+    const struct ys_agreement_block *found = trial->told->agreement;
+    char *const *nodes = found ? found->in_float.items : NULL;
+    struct ys_buf text = {0};
+    for (size_t i = 0; found && i < found->in_float.count; i++)
+        ys_buf_printf(&text, "%s%s", i ? "; " : "", nodes[i]);
+    char *all = ys_strdup(ys_buf_text(&text));
+    ys_buf_free(&text);
+    return all;
+}
+
+/* Once for all trials of which the same is true: with common scales it is of the network, and of no framework. */
+static void put_in_float(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
+{
+    struct ys_buf text = {0};
+    char *said = in_float(&view->trials[t]);
+    bool is_new = said[0] != '\0';
+    for (size_t i = 0; i < t && is_new; i++) {
+        char *earlier = in_float(&view->trials[i]);
+        is_new = strcmp(said, earlier) != 0;
+        ys_free(earlier);
+    }
+    if (is_new) {
+        ys_buf_printf(&text, "%s: computed in float, though it is quantised: ", view->trials[t].name);
+        ys_text_clean(&text, said, false);
+        ys_table_item(sheet, &text);
+    }
+    ys_free(said);
+}
+
 static void put_row(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial)
 {
     const struct ys_agreement_block *found = trial->told->agreement;
@@ -121,6 +156,26 @@ void ys_table_formats(struct ys_sheet *sheet, const struct ys_view *view)
             continue;
         ys_table_trial(sheet, view, t);
         put_row(sheet, view, &view->trials[t]);
+        put_in_float(sheet, view, t);
+    }
+}
+
+void ys_table_scales(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    const bool is_page = sheet->medium.form == YS_FORM_PAGE;
+    sheet->title = is_page ? NULL : "Scales that the framework's own quantiser chose";
+    for (size_t t = 0; t < view->count; t++) {
+        const ys_json *scales = view->trials[t].told->scales;
+        const size_t count = ys_json_size(scales), shown = is_page || count < MOST_SCALES ? count : MOST_SCALES;
+        for (size_t i = 0; i < shown; i++) {
+            struct ys_buf text = {0};
+            ys_buf_printf(&text, "%s: ", view->trials[t].name);
+            ys_view_put_value(&text, ys_json_at(scales, i));
+            if (i + 1 == shown && shown < count)
+                ys_buf_printf(&text, "; %zu more on the page and in the document", count - shown);
+            ys_table_item(sheet, &text);
+            sheet->total++;
+        }
     }
 }
 

@@ -38,6 +38,7 @@ ys_table ys_table_times;
 ys_table ys_table_ranks;
 ys_table ys_table_lasts; /* a sentence for each trial of several ranks */
 ys_table ys_table_agreements;
+ys_table ys_table_scales;      /* that frameworks' own quantisers chose */
 ys_table ys_table_formats;     /* what the number format changes, with the same weights */
 ys_table ys_table_attacks;     /* what each of them did to each trial */
 ys_table ys_table_standings;   /* what accuracy is left at each EPS */

@@ -132,6 +132,24 @@ static void another_format_has_what_it_changes(void)
     ys_json_free(result);
 }
 
+static void what_stays_in_float_is_named_once_with_its_reason(void)
+{
+    const char *said = "conv1 (Conv): it reads the network's input as it comes", *found = NULL;
+    ys_json *result = made_formats(0.9);
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i), *texts = ys_json_array();
+        (void)!ys_json_append(texts, ys_json_string(said));
+        (void)!ys_json_set(ys_json_get(trial, "agreement"), "in_float", texts);
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "precision", i ? "bf16" : "f64");
+    }
+    ys_buf_clear(&out);
+    made_markdown(result, &out);
+    found = strstr(ys_buf_text(&out), "computed in float, though it is quantised: ");
+    CHECK_HAS(found ? found : "", said);
+    CHECK(found && !strstr(found + strlen(said), said));
+    ys_json_free(result);
+}
+
 static void weights_that_have_not_learnt_show_nothing(void)
 {
     ys_json *result = made_formats(0.54); /* of ten classes halfway from chance is 0.55 */
@@ -163,4 +181,4 @@ TAP_MAIN(TAP_CASE(the_table_counts_other_answers_and_names_the_worst_layer),
          TAP_CASE(the_page_draws_the_errors_along_the_network), TAP_CASE(markdown_has_a_row_for_each),
          TAP_CASE(the_words_name_who_answers_otherwise), TAP_CASE(without_same_weights_there_is_no_word_of_it),
          TAP_CASE(another_format_has_what_it_changes), TAP_CASE(weights_that_have_not_learnt_show_nothing),
-         TAP_CASE(free_all))
+         TAP_CASE(what_stays_in_float_is_named_once_with_its_reason), TAP_CASE(free_all))
