@@ -14,8 +14,9 @@
 
 static const uint64_t LIMIT_BYTES = 2000000000; /* of all that is kept */
 static const double TIMEOUT_S = 1800;
-static const int UNSUPPORTED = 3; /* exit code */
-static const char MODEL[] = "model";
+static const size_t LONGEST_REASON_BYTES = (size_t)16 << 20; /* what a child may say */
+static const int UNSUPPORTED = 3;                            /* exit code */
+static const char MODEL[] = "model", REFUSED[] = "refused";  /* the file, or why there is none */
 
 ys_status ys_converter_find(const struct ys_recipe *recipe, const char *key, const char *const *recipe_dirs,
                             struct ys_converter **converter)
@@ -118,7 +119,22 @@ static void note_failure(struct conversion *conversion, const char *code, const 
     conversion->made->message = ys_strdup(*message ? message : "it ended without a word");
 }
 
-/* Of ys_shelf_take(); what failed is not kept. */
+/* Why there is no file. Another try would be refused again, so that is kept; what failed otherwise is not. */
+static ys_status note_none(struct conversion *conversion, const char *folder, int code, struct ys_buf *said)
+{
+    char *text = ys_strdup(ys_buf_text(said)), *path = ys_path_join(folder, REFUSED);
+    const char *last = ys_child_last_line(text);
+    ys_status status = YS_EUNSUPPORTED;
+    if (code == UNSUPPORTED)
+        status = ys_fs_write(path, last, strlen(last));
+    else
+        note_failure(conversion, "build_failed", last);
+    ys_free(text);
+    ys_free(path);
+    return status;
+}
+
+/* Of ys_shelf_take(). */
 static ys_status fill(void *context, const char *folder)
 {
     struct conversion *conversion = context;
@@ -130,13 +146,12 @@ static ys_status fill(void *context, const char *folder)
     ys_status status = ys_fs_make_dirs(tmp);
     if (status == YS_OK)
         status = run(conversion, out, tmp, &said, &code);
-    if (status == YS_ETIMEOUT || (status == YS_OK && (code != 0 || !ys_fs_is_file(out)))) {
-        ys_log_debug("%s", ys_buf_text(&said));
-        char *text = ys_strdup(ys_buf_text(&said));
-        note_failure(conversion, code == UNSUPPORTED ? "unsupported" : "build_failed",
-                     status == YS_ETIMEOUT ? "it took more than half an hour" : ys_child_last_line(text));
-        ys_free(text);
+    if (status == YS_ETIMEOUT) {
+        note_failure(conversion, "build_failed", "it took more than half an hour");
         status = YS_EUNSUPPORTED;
+    } else if (status == YS_OK && (code != 0 || !ys_fs_is_file(out))) {
+        ys_log_debug("%s", ys_buf_text(&said));
+        status = note_none(conversion, folder, code, &said);
     }
     if (ys_fs_remove_tree(tmp) != YS_OK && status == YS_OK)
         status = YS_EIO;
@@ -186,14 +201,9 @@ static void tell(struct conversion *conversion)
 }
 
 /* The kept file may be gone while the plan lives, and the plan's is removed with it. */
-static ys_status take(struct conversion *conversion)
+static ys_status copy(struct conversion *conversion, const char *folder)
 {
-    struct ys_shelf_item item = {0};
-    char key[YS_SHA256_TEXT];
-    YS_TRY(key_of(conversion, key));
-    YS_TRY(ys_shelf_take(YS_CONVERTED_SHELF, key, fill, conversion, &item));
-    const bool filled = item.filled;
-    char *kept = ys_path_join(item.folder, MODEL), *path = ys_path_join(conversion->plan->folder, "model.converted");
+    char *kept = ys_path_join(folder, MODEL), *path = ys_path_join(conversion->plan->folder, "model.converted");
     ys_status status = ys_fs_remove_tree(path);
     if (status == YS_OK)
         status = ys_fs_copy(kept, path);
@@ -201,9 +211,28 @@ static ys_status take(struct conversion *conversion)
         status = ys_fail_in(status, "%s cannot be copied to %s", kept, path);
     else
         conversion->made->path = ys_strdup(path);
-    ys_shelf_release(&item);
     ys_free(kept);
     ys_free(path);
+    return status;
+}
+
+static ys_status take(struct conversion *conversion)
+{
+    struct ys_shelf_item item = {0};
+    struct ys_buf why = {0};
+    char key[YS_SHA256_TEXT];
+    YS_TRY(key_of(conversion, key));
+    YS_TRY(ys_shelf_take(YS_CONVERTED_SHELF, key, fill, conversion, &item));
+    const bool filled = item.filled;
+    char *refused = ys_path_join(item.folder, REFUSED);
+    ys_status status = YS_OK;
+    if (!ys_fs_is_file(refused))
+        status = copy(conversion, item.folder);
+    else if ((status = ys_fs_read(refused, LONGEST_REASON_BYTES, &why)) == YS_OK)
+        note_failure(conversion, "unsupported", ys_buf_text(&why));
+    ys_shelf_release(&item);
+    ys_buf_free(&why);
+    ys_free(refused);
     if (status == YS_OK && filled && ys_shelf_trim(YS_CONVERTED_SHELF, LIMIT_BYTES) != YS_OK)
         ys_log_warn("%s", ys_error());
     return status;

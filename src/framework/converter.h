@@ -28,8 +28,9 @@ void ys_converter_free(struct ys_converter *converter); /* NULL is fine */
  * its folder. It is made once and kept in the cache, by the hash of all that it depends on. The program is called
  * `SCRIPT GRAPH WEIGHTS BATCH OPTIONS OUT`, OPTIONS as JSON, for a plan with a member `quantise` with that and the path
  * of the network as `onnx`, where there is one, and writes the file OUT; exit code 3 says that the network
- * cannot be had in that form (`unsupported`), another that it failed (`build_failed`), and its last line why: that is
- * YS_OK, and what the adapter answers with. YS_EBUSY: the environment is being made or removed. YS_EINTR, YS_EIO. */
+ * cannot be had in that form (`unsupported`, which is kept too), another that it failed (`build_failed`), and its last
+ * line why: that is YS_OK, and what the adapter answers with. YS_EBUSY: the environment is being made or removed.
+ * YS_EINTR, YS_EIO. */
 ys_status ys_converter_convert(const struct ys_converter *converter, struct ys_plan *plan) YS_MUST_CHECK;
 
 #endif
