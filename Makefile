@@ -69,7 +69,7 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	rm -rf "$(BUILD)" $(PROGRAMS) yardstick-builtin-aarch64
+	rm -rf "$(BUILD)" $(PROGRAMS) yardstick-builtin-aarch64 yardstick-instructions.so
 
 help:
 	@echo "make                     build ./yardstick and its helpers"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the built-in engine for another processor: the program yardstick-builtin-PROCESSOR beside the Makefile, linked statically, so
-that an emulator needs no libraries of that processor.
+that an emulator needs no libraries of that processor, and yardstick-instructions.so, by which the emulator counts.
 
     tools/cross.py BUILD aarch64
 
@@ -15,6 +15,7 @@ import sys
 import matrix
 
 PROGRAM = "yardstick-builtin"
+PLUGIN = "yardstick-instructions.so"
 PACKAGES = ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross")
 SETUP = ("-Donednn=disabled", "--prefer-static", "-Dc_link_args=-static")
 
@@ -33,12 +34,19 @@ def main():
             file.write(matrix.CROSS % {"root": root, "libraries": matrix.foreign_libraries(root)})
         place.output(["python3", "tools/build.py", place.build, *("--setup=" + word for word in ("--cross-file=" + file_name, *SETUP)),
                       "src/" + PROGRAM])
+        place.output(["cc", *"-D_GNU_SOURCE -O2 -fPIC -shared -o".split(), os.path.join(folder, PLUGIN), "tools/count_instructions.c"])
     except (matrix.Skip, matrix.Broken) as why:
         sys.exit("cross: %s" % why)
-    built, kept = os.path.join(place.build, "src", PROGRAM), os.path.join(matrix.ROOT, "%s-%s" % (PROGRAM, matrix.AARCH64))
+    keep(os.path.join(folder, PLUGIN), PLUGIN)
+    keep(os.path.join(place.build, "src", PROGRAM), "%s-%s" % (PROGRAM, matrix.AARCH64))
+
+
+def keep(built, name):
+    """Puts it beside the Makefile, unless it is there."""
+    kept = os.path.join(matrix.ROOT, name)
     if not os.path.exists(kept) or not filecmp.cmp(built, kept, shallow=False):
         shutil.copy(built, kept)
-    print("cross: %s-%s" % (PROGRAM, matrix.AARCH64))
+    print("cross: %s" % name)
 
 
 if __name__ == "__main__":

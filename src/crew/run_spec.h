@@ -95,14 +95,14 @@ struct ys_run_spec {
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
  * latency_ns of requests (whose blocks are messages; latency_group of each message whose requests were timed together,
  * so many at most) and of an attack's questions (of which each is a block, and has its latency from question to
- * answer), request_first request_sent_ns request_done_ns of questions (what was asked for,
- * from its first step on, and when by yardstick's clock; of a run by turns also request_cycle, request_settles,
- * request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads
- * sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to other ranks), block_exchange_ns
- * (for how long an exchange was under way), exchange_step exchange_ready_ns exchange_reduced_ns (a row a step: the
- * rank's own gradients were there, and then those of all), and perhaps exchange_began_ns exchange_updated_ns (its
- * forward pass began, and the weights had changed); block_rank, sample_rank and so on where a rank is not 0
- * (ys_series_rank()). Adapters that do no work send no losses and save nothing. */
+ * answer), instructions of each request where an emulator counts them, request_first request_sent_ns request_done_ns of
+ * questions (what was asked for, from its first step on, and when by yardstick's clock; of a run by turns also
+ * request_cycle, request_settles, request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns
+ * sample_rss_bytes sample_threads sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to
+ * other ranks), block_exchange_ns (for how long an exchange was under way), exchange_step exchange_ready_ns
+ * exchange_reduced_ns (a row a step: the rank's own gradients were there, and then those of all), and perhaps
+ * exchange_began_ns exchange_updated_ns (its forward pass began, and the weights had changed); block_rank, sample_rank
+ * and so on where a rank is not 0 (ys_series_rank()). Adapters that do no work send no losses and save nothing. */
 struct ys_run_record {
     struct ys_facts facts;
     bool has_facts;

@@ -272,7 +272,7 @@ static ys_status check_group(const struct ys_run *run, const struct ys_message *
                    run->next_step, group, most);
 }
 
-/** Whether `list` has `count` numbers of nanoseconds. */
+/** Whether `list` has `count` numbers of nanoseconds, or of instructions. */
 static bool are_spans(const ys_json *list, int64_t count)
 {
     bool fits = ys_json_type_of(list) == YS_JSON_ARRAY && ys_json_size(list) == (size_t)count;
@@ -318,6 +318,21 @@ static ys_status take_pieces(struct ys_run *run, const struct ys_message *messag
     return YS_OK;
 }
 
+/** What an emulator counted of each request, where it does. */
+static ys_status take_instructions(struct ys_run *run, const struct ys_message *message)
+{
+    const ys_json *counts = message->latencies.instructions;
+    if (!counts)
+        return YS_OK;
+    if (!are_spans(counts, message->latencies.count))
+        return ys_fail(YS_EPROTOCOL,
+                       "the message from request %" PRId64 " must have %" PRId64 " instructions, each a number of them",
+                       run->next_step, message->latencies.count);
+    for (size_t i = 0; i < ys_json_size(counts); i++)
+        ys_series_add_int(run->series, "instructions", span_at(counts, (int64_t)i));
+    return YS_OK;
+}
+
 ys_status ys_run_take_latencies(void *context, const ys_json *json)
 {
     struct ys_run *run = context;
@@ -332,6 +347,7 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     YS_TRY(check_group(run, &message));
     if (ys_plan_has_prompt(run->spec->plan))
         YS_TRY(take_pieces(run, &message));
+    YS_TRY(take_instructions(run, &message));
     if (message.latencies.group > 1)
         ys_series_add_int(run->series, "latency_group", message.latencies.group);
     keep_span(run, count, start_ns, end_ns);

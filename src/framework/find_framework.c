@@ -129,7 +129,7 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         framework->state = YS_FRAMEWORK_MISSING;
         framework->reason = ys_format("its program %s is not there or may not be executed", framework->argv[0]);
         if (recipe->emulated)
-            framework->command = ys_strdup("apt-get install qemu-user-static");
+            framework->command = ys_strdup("apt-get install qemu-user");
         return YS_OK;
     }
     if (recipe->make)

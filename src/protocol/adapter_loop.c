@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "protocol/answer_ring.h"
 #include "protocol/channel.h"
+#include "protocol/emulator_counter.h"
 #include "protocol/latency_message.h"
 #include "protocol/messages.h"
 #include "protocol/run_status.h"
@@ -28,6 +29,7 @@ struct server {
     bool in_double;       /* its precision */
     int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
     struct ys_block_line line;
+    const volatile uint64_t *counter; /* of instructions, for one thread; NULL: nobody counts */
     bool done;
 };
 
@@ -302,6 +304,13 @@ static ys_status answer_one(const struct server *server, int64_t batch, uint64_t
     return YS_OK;
 }
 
+/* Of one request, where an emulator counts: what ran since it had counted `before`. */
+static void count_request(const volatile uint64_t *counter, uint64_t before, struct ys_latencies *l)
+{
+    if (counter)
+        l->instructions[l->count] = *counter - before;
+}
+
 /* Requests from latencies->first on, until the message is full, or due, or no request is left. To show an answer is
  * part of it: what is shown later could be made later. */
 static ys_status answer_requests(const struct server *server, int64_t requests, struct ys_ring *ring,
@@ -313,8 +322,9 @@ static ys_status answer_requests(const struct server *server, int64_t requests, 
            l->t_end_ns - l->t_start_ns < LATENCIES_SPAN_NS) {
         const int64_t request = l->first + (int64_t)l->count, batch = request % server->steps;
         struct ys_adapter_logits logits = {0};
-        uint64_t asked_ns = ys_time_ns();
+        uint64_t asked_ns = ys_time_ns(), before = server->counter ? *server->counter : 0;
         YS_TRY(answer_one(server, batch, asked_ns, l, &logits));
+        count_request(server->counter, before, l);
         if (ring && logits.values)
             ys_ring_write(ring, request, batch, logits.values, logits.count, logits.in_double);
         l->t_end_ns = ys_time_ns();
@@ -337,6 +347,9 @@ static ys_status on_infer(struct server *server, const struct adapter_request *r
         latencies->tokens = (size_t)server->plan.tokens;
     if (status == YS_OK && answers && !server->ops->about.no_work)
         status = ys_ring_open(answers, &ring);
+    server->counter = server->plan.threads == 1 ? ys_emulator_counter() : NULL;
+    if (latencies)
+        latencies->counted = server->counter != NULL;
     while (status == YS_OK && latencies->first < requests) {
         status = answer_requests(server, requests, ring, latencies);
         if (status == YS_OK)

@@ -23,6 +23,8 @@ size_t ys_latencies_format(struct ys_latencies *l)
                                    ",\"t_end_ns\":%" PRIu64,
                                    l->first, l->count, l->t_start_ns, l->t_end_ns);
     add_array(l, &used, "latency_ns", l->latency_ns, l->count);
+    if (l->counted)
+        add_array(l, &used, "instructions", l->instructions, l->count);
     if (l->tokens > 0) {
         add_array(l, &used, "prompt_ns", l->prompt_ns, l->count);
         add_array(l, &used, "token_ns", l->token_ns, l->count * l->tokens);

@@ -16,12 +16,14 @@ struct ys_latencies {
     size_t count;                            /* requests, at least 1 */
     uint64_t t_start_ns, t_end_ns;           /* ys_time_ns(): before the first of them, and after the last */
     uint64_t latency_ns[YS_LATENCIES_LIMIT]; /* of each */
+    bool counted;                            /* whether the next are known */
+    uint64_t instructions[YS_LATENCIES_LIMIT];
     /* Where rows are answered piece by piece: tokens of each request, and the latencies of its prompt and of its
      * tokens, in which all of a request's pieces have room. 0: rows are answered whole. */
     size_t tokens;
     uint64_t prompt_ns[YS_LATENCIES_LIMIT], token_ns[YS_LATENCIES_LIMIT];
-    /* The message: at most 20 digits and a comma for each latency. */
-    char text[256 + 3 * 21 * YS_LATENCIES_LIMIT];
+    /* The message: at most 20 digits and a comma for each number. */
+    char text[256 + 4 * 21 * YS_LATENCIES_LIMIT];
 };
 
 /** Whether there is room for one request more. */

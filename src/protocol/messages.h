@@ -77,6 +77,7 @@
     M(latencies, t_end_ns, WHOLE, 1) \
     M(latencies, latency_ns, ARRAY, 1) \
     M(latencies, group, WHOLE, 0) \
+    M(latencies, instructions, ARRAY, 0) \
     M(latencies, prompt_ns, ARRAY, 0) \
     M(latencies, token_ns, ARRAY, 0) \
     M(saved, path, PATH, 1) \
@@ -148,6 +149,7 @@ struct ys_message {
         int64_t t_end_ns;
         const ys_json *latency_ns;
         int64_t group;
+        const ys_json *instructions;
         const ys_json *prompt_ns;
         const ys_json *token_ns;
     } latencies;

@@ -712,13 +712,24 @@ static void put_feeder(struct run_view *run)
     put_known(run, "feeder_rss_bytes", number(feeder ? feeder->peak_bytes : UNKNOWN), in_file);
 }
 
+/* What an emulator counted of the requests behind the first, which may make ready what the others find. */
+static void put_instructions(struct run_view *run, const struct ys_series *counted)
+{
+    const size_t count = counted && counted->count > 1 ? counted->count - 1 : 0;
+    double *values = ys_alloc(2 * count + 1, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (double)counted->ints[i + 1];
+    put_known(run, "instructions", ys_stat_median(values, count, values + count),
+              "counted under an emulator alone, of two requests or more with one thread");
+    ys_free(values);
+}
+
 static void put_model(struct run_view *run)
 {
     put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
     put_known(run, "multiply_adds", multiply_adds(run) > 0 ? (double)multiply_adds(run) : NAN,
               "the multiply-adds of the model are not known");
-    put_known(run, "weights_bytes", number(run->facts->weights_bytes),
-              "the size of the saved weights was not recorded");
+    put_known(run, "weights_bytes", number(run->facts->weights_bytes), "their size was not recorded");
     put_known(run, "download_code_bytes", number(run->facts->said.download_code_bytes), "it runs in no page");
     put_known(run, "download_model_bytes", number(run->facts->said.download_model_bytes), "it runs in no page");
 }
@@ -778,6 +789,7 @@ ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, co
     put_feeder(&run);
     put_model(&run);
     put_stored(&run);
+    put_instructions(&run, ys_series_find(viewed, "instructions"));
     ys_json *ordered = ys_metric_in_order(run.metrics);
     ys_json_free(run.metrics);
     ys_free(run.spans);

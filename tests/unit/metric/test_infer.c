@@ -94,6 +94,23 @@ static void requests_timed_together_have_a_mean_and_no_percentile(void)
     finish(&run);
 }
 
+static void instructions_are_the_median_of_the_requests_behind_the_first(void)
+{
+    static const int64_t counts[] = {9000, 12, 10, 11, 30};
+    struct infer_run run = run_of(REQUESTS);
+    compute(&run);
+    CHECK_HAS(reason(&run, "instructions"), "under an emulator alone");
+    finish(&run);
+    run = run_of(REQUESTS);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        ys_series_add_int(&run.series, "instructions", counts[i]);
+    ys_json_set(run.trial, "framework", fake_json("{\"name\":\"engine\",\"emulated\":true}"));
+    compute(&run);
+    CHECK(value(&run, "instructions") == 11.5);
+    CHECK_TEXT(reason(&run, "rate_per_s"), "emulated");
+    finish(&run);
+}
+
 static void percentiles_are_those_of_the_steady_requests(void)
 {
     struct infer_run run = run_of(REQUESTS);
@@ -322,6 +339,7 @@ static void a_study_with_grouped_requests_is_decided_by_the_mean(void)
 
 TAP_MAIN(TAP_CASE(times_are_those_of_the_requests), TAP_CASE(the_rate_is_rows_over_seconds_of_steady_requests),
          TAP_CASE(percentiles_are_those_of_the_steady_requests),
+         TAP_CASE(instructions_are_the_median_of_the_requests_behind_the_first),
          TAP_CASE(requests_timed_together_have_a_mean_and_no_percentile),
          TAP_CASE(a_study_with_grouped_requests_is_decided_by_the_mean),
          TAP_CASE(prompt_and_tokens_are_those_of_the_steady_requests),

@@ -86,6 +86,7 @@ static void the_longest_message_of_latencies_fits(void)
     size_t size = ys_latencies_format(&latencies);
     CHECK(strlen(latencies.text) == size && size > 20 * YS_LATENCIES_LIMIT && size < sizeof latencies.text);
     CHECK_TEXT(latencies.text + size - 24, ",18446744073709551615]}\n");
+    CHECK(!strstr(latencies.text, "instructions"));
 }
 
 static void the_longest_message_of_pieces_fits(void)
@@ -94,8 +95,9 @@ static void the_longest_message_of_pieces_fits(void)
     static struct ys_latencies latencies;
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         latencies = (struct ys_latencies){
-            .tokens = tokens[i], .first = INT64_MAX, .t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX};
+            .tokens = tokens[i], .first = INT64_MAX, .t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX, .counted = true};
         memset(latencies.latency_ns, 0xff, sizeof latencies.latency_ns);
+        memset(latencies.instructions, 0xff, sizeof latencies.instructions);
         memset(latencies.prompt_ns, 0xff, sizeof latencies.prompt_ns);
         memset(latencies.token_ns, 0xff, sizeof latencies.token_ns);
         while (ys_latencies_have_room(&latencies))
@@ -103,6 +105,7 @@ static void the_longest_message_of_pieces_fits(void)
         CHECK_INT(latencies.count, YS_LATENCIES_LIMIT / tokens[i]);
         const size_t size = ys_latencies_format(&latencies);
         CHECK(strlen(latencies.text) == size && size < sizeof latencies.text && size - 1 <= YS_CHANNEL_LINE_LIMIT);
+        CHECK_HAS(latencies.text, "\"instructions\":[18446744073709551615");
     }
 }
 

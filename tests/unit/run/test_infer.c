@@ -71,6 +71,31 @@ static void requests_timed_together_are_kept_as_such(void)
     }
 }
 
+static void put_instructions(struct setup *setup, int count, int64_t last)
+{
+    ys_json *array = ys_json_array();
+    for (int i = 1; i < count; i++)
+        ys_json_append(array, ys_json_int(900 + i));
+    ys_json_append(array, ys_json_int(last));
+    ys_json_set(setup->message, "instructions", array);
+}
+
+static void instructions_of_each_request_are_kept(void)
+{
+    struct setup setup;
+    begin(&setup);
+    put_instructions(&setup, 3, 6);
+    CHECK_INT(ys_run_take_latencies(&setup.run, setup.message), YS_OK);
+    const struct ys_series *counted = ys_series_find(&setup.series, "instructions");
+    CHECK(counted && counted->count == 3 && counted->ints[0] == 901 && counted->ints[2] == 6);
+    finish(&setup);
+    for (int count = 2; count <= 4; count++) {
+        begin(&setup);
+        put_instructions(&setup, count, -1);
+        check_refused(&setup, "must have 3 instructions");
+    }
+}
+
 static void requests_may_not_be_left_out_or_repeated(void)
 {
     check_its_first(begin, 0, "begin at request 0 where request 4 was due", "request -1");
@@ -360,7 +385,7 @@ static void requests_may_be_given_by_the_trial(void)
 }
 
 TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(requests_timed_together_are_kept_as_such),
-         TAP_CASE(requests_may_not_be_left_out_or_repeated),
+         TAP_CASE(instructions_of_each_request_are_kept), TAP_CASE(requests_may_not_be_left_out_or_repeated),
          TAP_CASE(the_count_is_that_of_the_latencies_and_of_what_is_due),
          TAP_CASE(latencies_add_up_to_no_more_than_the_time_that_passed),
          TAP_CASE(a_latency_is_a_whole_number_of_nanoseconds), TAP_CASE(pieces_of_requests_are_kept),
