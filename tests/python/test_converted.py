@@ -20,6 +20,18 @@ SCALES = r"^\S.*: (scale [0-9.e-]+|\d+ scales, [0-9.e-]+ to [0-9.e-]+), zero poi
 COARSE = 0.2
 
 
+def convert(case, tool, script, network):
+    """The member `converted` of a plan of the network; the case is skipped where the tool is not installed."""
+    python = find_python(tool)
+    if "envs" not in python:
+        case.skipTest("%s is not installed: yardstick install %s" % (tool, tool))
+    path = network.path("converted")
+    done = subprocess.run([python, os.path.join(driver.ADAPTERS, script), network.path("graph.json"), network.path("weights"),
+                           str(network.plan()["batch"]), "{}", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    case.assertEqual(done.returncode, 0, done.stdout)
+    return {"by": "tool@1", "path": path}
+
+
 class Converted:
     """What holds for all."""
 
@@ -48,18 +60,12 @@ class Converted:
         self.assertEqual((reply["type"], reply["code"]), ("error", "build_failed"), reply)
 
     def test_what_was_converted_gives_the_logits_of_the_oracle(self):
-        python = find_python(self.tool)
-        if "envs" not in python:
-            self.skipTest("%s is not installed: yardstick install %s" % (self.tool, self.tool))
         for model, merged in ("lenet", False), ("resnet20", True):
             with self.subTest(model):
                 network = self.network(model, "f32")
-                path = network.path("converted")
-                done = subprocess.run([python, os.path.join(driver.ADAPTERS, self.script), network.path("graph.json"), network.path("weights"),
-                                       str(network.plan()["batch"]), "{}", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                self.assertEqual(done.returncode, 0, done.stdout)
+                converted = convert(self, self.tool, self.script, network)
                 adapter = self.start()
-                reply = adapter.need("opened", "open", plan=network.plan(converted={"by": "tool@1", "path": path}))
+                reply = adapter.need("opened", "open", plan=network.plan(converted=converted))
                 self.assertIn("network converted by tool@1", reply["deviations"][0])
                 self.assertEqual("merged" in reply["deviations"][0], merged)
                 found = adapter.tensors("forward", batch=0, mode="eval")["logits"]

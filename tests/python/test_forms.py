@@ -11,6 +11,7 @@ import driver
 import numpy as np
 
 import common
+from test_converted import convert
 from test_onnx import ROWS, SINGLE_BOUND, Network, error
 
 NAME, _, VERSION = os.environ.get("YARDSTICK_TEST_FRAMEWORK", "pytorch").partition("@")
@@ -19,11 +20,12 @@ HALF = ("ir",)  # forms that keep half precision
 # A network, a form that cannot keep it, a word of the reason, and what the process gets of variables.
 LACKS = {"keras": [("check_Gelu", "h5", "layers alone", {}), ("lenet", "export", "TensorFlow and JAX", {"KERAS_BACKEND": "torch"})],
          "caffe": [("torch-mnist", "caffemodel", "LogSoftmax", {})]}
+TOOLS = {"litert": ("litert-converter", "litert_convert.py"), "executorch": ("executorch-converter", "executorch_convert.py")}
 SCRIPTS = {"tensorflow": "tensorflow1.py" if VERSION.startswith("1.") else "tensorflow2.py", "torch7": "torch7.lua"}
 SCRIPT = SCRIPTS.get(NAME, NAME + ".py")
 PYTHON = os.environ.get("YARDSTICK_TEST_INTERPRETER", sys.executable)
 if PYTHON == sys.executable:
-    driver.require({"pytorch": "torch", "mnn": "MNN"}.get(NAME, NAME), NAME)
+    driver.require({"pytorch": "torch", "mnn": "MNN", "litert": "ai_edge_litert"}.get(NAME, NAME), NAME)
 
 
 class Forms(unittest.TestCase):
@@ -41,7 +43,8 @@ class Forms(unittest.TestCase):
         """A process that has the network from graph and weights, and the forms that it names."""
         program = self.start()
         forms = program.need("hello", "hello", protocol=1)["forms"]
-        program.need("opened", "open", plan=network.plan(mode="size"))
+        made = {"converted": convert(self, *TOOLS[NAME], network)} if NAME in TOOLS else {}
+        program.need("opened", "open", plan=network.plan(mode="size", **made))
         return program, forms
 
     def loader(self, network, form, path):
