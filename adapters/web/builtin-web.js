@@ -26,6 +26,8 @@ const adapter = {
   version: text("ys_page_version"),
   precisions: ["f64", "f32"],
   ops,
+  modes: ["train", "infer"],
+  optimizers: ["sgd", "adam", "adamw", "rmsprop"],
   options: { backend: "", browser: "" },
 
   async build(plan) {
@@ -36,13 +38,7 @@ const adapter = {
     const words = [JSON.stringify(rest), GRAPH, plan.options?.backend ?? ""];
     need(engine.ccall("ys_page_open", "number", ["string", "string", "string"], words), "build_failed");
     this.real = realArray(engine._ys_page_real_bytes());
-    const file = await Tensors.open(plan.weights);
-    for (const [i, { name }] of network.params.entries()) {
-      const values = await file.read(name), place = engine._ys_page_place(i, values.BYTES_PER_ELEMENT);
-      if (!place) need(-1);
-      new values.constructor(engine.HEAPU8.buffer, place, values.length).set(values);
-      need(engine._ys_page_set(i, values.BYTES_PER_ELEMENT), "load_failed");
-    }
+    await this.setWeights();
     const trained = network.params.filter((param) => param.role === "weight");
     return {
       parameters: trained.reduce((all, { shape }) => all + shape.reduce((a, b) => a * b, 1), 0),
@@ -52,24 +48,71 @@ const adapter = {
     };
   },
 
-  async infer(x) {
+  /** To those of the plan. */
+  async setWeights() {
+    const file = await Tensors.open(this.plan.weights);
+    for (const [i, { name }] of this.plan.network.params.entries()) {
+      const values = await file.read(name), place = engine._ys_page_place(i, values.BYTES_PER_ELEMENT);
+      if (!place) need(-1);
+      new values.constructor(engine.HEAPU8.buffer, place, values.length).set(values);
+      need(engine._ys_page_set(i, values.BYTES_PER_ELEMENT), "load_failed");
+    }
+  },
+
+  put(x, y) {
     engine.HEAPU8.set(new Uint8Array(x.buffer, x.byteOffset, x.byteLength), engine._ys_page_input());
-    need(engine._ys_page_infer(), "crashed");
+    if (y) engine.HEAPU8.set(new Uint8Array(y.buffer, y.byteOffset, y.byteLength), engine._ys_page_target());
+  },
+
+  logits() {
     const count = this.plan.batch * engine._ys_page_classes();
     return new this.real(engine.HEAPU8.buffer, engine._ys_page_logits(), count).slice();
   },
 
-  /** As the engine holds them. */
-  async weights() {
+  async infer(x) {
+    this.put(x);
+    need(engine._ys_page_infer(), "crashed");
+    return this.logits();
+  },
+
+  async forward(x, y, trains) {
+    this.put(x, y);
+    need(engine._ys_page_forward(Number(trains)), "crashed");
+    return { logits: this.logits(), loss: engine._ys_page_loss() };
+  },
+
+  async backward(x, y, trains) {
+    this.put(x, y);
+    need(engine._ys_page_backward(Number(trains)), "crashed");
+    return { loss: engine._ys_page_loss(), gradients: this.values(engine._ys_page_gradient, ({ role }) => role === "weight") };
+  },
+
+  async step(x, y, lr) {
+    this.put(x, y);
+    need(engine._ys_page_step(lr), "crashed");
+    return engine._ys_page_loss();
+  },
+
+  async reset() {
+    engine._ys_page_reset();
+    await this.setWeights();
+  },
+
+  /** Of each parameter, what the engine holds of it. */
+  values(get, wanted = () => true) {
     const tensors = {}, bytes = this.real.BYTES_PER_ELEMENT;
-    for (const [i, { name, shape }] of this.plan.network.params.entries()) {
-      const place = engine._ys_page_place(i, bytes);
+    for (const [i, param] of this.plan.network.params.entries()) {
+      if (!wanted(param)) continue;
+      const place = engine._ys_page_place(i, bytes), count = param.shape.reduce((a, b) => a * b, 1);
       if (!place) need(-1);
-      need(engine._ys_page_get(i, bytes), "crashed");
-      const count = shape.reduce((a, b) => a * b, 1);
-      tensors[name] = { array: new this.real(engine.HEAPU8.buffer, place, count).slice(), shape };
+      need(get(i, bytes), "crashed");
+      tensors[param.name] = { array: new this.real(engine.HEAPU8.buffer, place, count).slice(), shape: param.shape };
     }
     return tensors;
+  },
+
+  async weights() {
+    return this.values(engine._ys_page_get);
   },
 };
 

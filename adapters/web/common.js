@@ -16,6 +16,9 @@ const protocolError = (message) => new AdapterError("protocol_error", message);
 
 export const now = () => Math.round(performance.now() * 1e6);
 
+/** What stands for a graphics processor of that name, in software; undefined where it is one. */
+export const drawnBy = (name) => /swiftshader|llvmpipe|softpipe|basic render/i.exec(name)?.[0];
+
 /** The step of the page's clock, in nanoseconds: the least by which it moves on. */
 function clockTick() {
   let least = Infinity;
@@ -70,11 +73,21 @@ export class Tensors {
     return new TYPES[entry.dtype](bytes);
   }
 
+  /** Whole, for those who ask for its rows often. */
+  async keep(name) {
+    this.kept = { ...this.kept, [name]: await this.read(name) };
+  }
+
   /** The rows of the first axis whose numbers are given, one behind the other. */
   async rows(name, rows) {
     const entry = this.head[name];
     const width = (entry.data_offsets[1] - entry.data_offsets[0]) / entry.shape[0];
-    const bytes = new Uint8Array(width * rows.length);
+    const bytes = new Uint8Array(width * rows.length), kept = this.kept?.[name];
+    if (kept) {
+      const all = new Uint8Array(kept.buffer);
+      rows.forEach((row, i) => bytes.set(all.subarray(row * width, (row + 1) * width), i * width));
+      return new TYPES[entry.dtype](bytes.buffer);
+    }
     const from = this.start + entry.data_offsets[0];
     for (let at = 0; at < rows.length;) {
       let end = at + 1; // neighbours are fetched together
@@ -157,11 +170,12 @@ class Server {
 
   hello(message) {
     if (message.protocol !== 1) throw unsupported(`protocol ${message.protocol} is unknown; this adapter speaks protocol 1`);
-    const { name, framework, version, precisions, ops, no_work = false } = this.adapter;
-    const features = no_work ? ["infer"] : ["forward", "infer", "answers_later", "save"];
+    const { name, framework, version, precisions, ops, optimizers = [], no_work = false } = this.adapter;
+    const trains = optimizers.length > 0 ? ["backward", "step", "train"] : [];
+    const features = no_work ? ["infer"] : ["forward", "infer", "answers_later", "save", ...trains];
     return {
       type: "hello", protocol: 1, adapter: name, framework, version, runtime: "Chromium", devices: ["cpu"], precisions,
-      ops, optimizers: [], features, forms: [], no_work,
+      ops, optimizers, features, forms: [], no_work,
     };
   }
 
@@ -172,17 +186,23 @@ class Server {
     plan.loss ??= plan.network.loss;
     this.check(plan);
     this.data = await Tensors.open(plan.input.path);
-    this.order = await (await Tensors.open(plan.input.order)).read("order");
+    const order = await Tensors.open(plan.input.order);
+    this.order = await order.read("order");
+    this.lr = await order.read("lr");
     this.classes = plan.network.values?.[plan.network.output]?.shape?.[1];
     const reply = await this.adapter.build(plan);
     this.plan = plan;
+    this.next = 0; // step; NaN after one that failed
+    if (plan.mode === "train") {
+      for (const name of ["x", "y"]) await this.data.keep(name);
+    }
     this.tick_ns = clockTick();
     return { type: "opened", ...reply, clock_tick_ns: this.tick_ns };
   }
 
   /** Throws for the first thing in the plan that the adapter does not have. */
   check(plan) {
-    const { modes = ["infer"], ops, precisions, options = {}, no_work } = this.adapter;
+    const { modes = ["infer"], ops, precisions, optimizers = [], options = {}, no_work } = this.adapter;
     for (const node of plan.network.nodes) {
       if (!no_work && !ops.includes(node.op)) throw unsupported(`this adapter has no operator ${node.op} (node ${node.name})`, node.op);
     }
@@ -194,24 +214,45 @@ class Server {
     ]) {
       if (!known.includes(value)) throw unsupported(`${what} ${value}: this adapter has ${known.join(", ")}`);
     }
+    if (plan.mode === "train" && !optimizers.includes(plan.optimizer.name)) {
+      throw unsupported(`optimizer ${plan.optimizer.name}: this adapter has ${optimizers.join(", ")}`);
+    }
     for (const name of Object.keys(plan.options ?? {})) {
       if (!(name in options)) throw unsupported(`this adapter has no option ${name}`);
     }
   }
 
-  rowsOf(batch) {
+  rowsOf(batch, name) {
     const rows = Array.from(this.order.subarray(batch * this.plan.batch, (batch + 1) * this.plan.batch));
-    return this.data.rows("x", rows).then(async (x) => ({ rows, x }));
+    return this.data.rows(name, rows);
+  }
+
+  async batch(batch) {
+    return { x: await this.rowsOf(batch, "x"), y: await this.rowsOf(batch, "y") };
+  }
+
+  /** Rows of a question for a pass, and whether it is as in training. */
+  async pass({ batch, mode }) {
+    if (!(batch >= 0 && batch < this.plan.steps)) throw protocolError(`batch ${batch} is none of the plan's`);
+    if (mode !== "eval" && this.plan.mode !== "train") throw protocolError("a plan of mode infer is evaluated only");
+    return { ...(await this.batch(batch)), trains: mode === "train" };
+  }
+
+  /** For what only a plan of training has. */
+  needTraining(type) {
+    if (this.plan.mode !== "train") throw protocolError(`${type}: a plan of mode ${this.plan.mode} is not trained`);
+  }
+
+  async answer(x, y) {
+    const logits = await this.adapter.infer(x);
+    return { logits, loss: lossOf(this.plan, logits, logits.length / this.plan.batch, y) };
   }
 
   async forward(message) {
-    const { batch, mode } = message;
-    if (!(batch >= 0 && batch < this.plan.steps)) throw protocolError(`batch ${batch} is none of the plan's`);
-    if (mode !== "eval") throw protocolError("a plan of mode infer is evaluated only");
-    const { rows, x } = await this.rowsOf(batch), y = await this.data.rows("y", rows);
-    const logits = await this.adapter.infer(x), classes = logits.length / this.plan.batch;
-    const path = `${this.plan.folder}/forward.safetensors`;
-    const loss = logits.constructor.of(lossOf(this.plan, logits, classes, y)); // in double where the logits are
+    const { x, y, trains } = await this.pass(message), isTraining = this.plan.mode === "train";
+    const { logits, loss: value } = isTraining ? await this.adapter.forward(x, y, trains) : await this.answer(x, y);
+    const path = `${this.plan.folder}/forward.safetensors`, classes = logits.length / this.plan.batch;
+    const loss = logits.constructor.of(value); // in double where the logits are
     writeTensors(path, {
       x: { array: x, shape: [this.plan.batch, ...this.data.shape("x").slice(1)] },
       y: { array: y, shape: [this.plan.batch, ...this.data.shape("y").slice(1)] },
@@ -221,12 +262,54 @@ class Server {
     return { type: "tensors", path };
   }
 
+  async backward(message) {
+    this.needTraining("backward");
+    const { x, y, trains } = await this.pass(message), { loss, gradients } = await this.adapter.backward(x, y, trains);
+    const path = `${this.plan.folder}/backward.safetensors`, real = Object.values(gradients)[0].array.constructor;
+    const named = Object.entries(gradients).map(([name, tensor]) => [`grad.${name}`, tensor]);
+    writeTensors(path, { loss: { array: real.of(loss), shape: [] }, ...Object.fromEntries(named) });
+    return { type: "tensors", path };
+  }
+
+  /** Steps up to `to`, and their losses. */
+  async goOn(to) {
+    const loss = [], from = this.next;
+    let input_ns = 0;
+    this.next = NaN;
+    for (let step = from; step < to; step++) {
+      const asked = now(), { x, y } = await this.batch(step);
+      input_ns += now() - asked;
+      loss.push(await this.adapter.step(x, y, this.lr[step]));
+    }
+    this.next = to;
+    return { loss, input_ns };
+  }
+
+  needStep() {
+    if (Number.isNaN(this.next)) throw protocolError("a step failed: reset comes first");
+  }
+
+  async train({ from, to, block }) {
+    this.needTraining("train");
+    this.needStep();
+    if (from !== this.next) throw protocolError(`training cannot start at step ${from}: the next step is ${this.next}`);
+    if (!(to >= from && to <= this.plan.steps && block >= 1)) throw protocolError(`no steps up to ${to} in blocks of ${block}`);
+    for (let first = from; first < to;) {
+      const last = Math.min(first + block, to), t_start_ns = now(), { loss, input_ns } = await this.goOn(last);
+      const t_end_ns = now();
+      send({ type: "block", first, count: last - first, t_start_ns, t_end_ns, input_ns, loss: loss.map(spelled) });
+      await pause();
+      first = last;
+    }
+    return { type: "done" };
+  }
+
   async infer(message) {
     const { requests, batch, answers } = message, { plan, adapter } = this;
     if (!(requests >= 1)) throw protocolError(`requests ${requests} are none`);
     if (batch !== plan.batch) throw protocolError(`batch ${batch} is not the plan's ${plan.batch}`);
     const batches = [];
-    for (let k = 0; k < Math.min(requests, plan.steps); k++) batches.push((await this.rowsOf(k)).x);
+    for (let k = 0; k < Math.min(requests, plan.steps); k++) batches.push(await this.rowsOf(k, "x"));
     for (let first = 0; first < requests;) {
       const groups = [], kept = [], start = now();
       let end = start, count = 0;
@@ -252,7 +335,13 @@ class Server {
   }
 
   async step(message) {
-    if (message.n !== 0) throw protocolError("a plan of mode infer is not trained");
+    const to = this.next + message.n;
+    this.needStep();
+    if (!(message.n >= 0 && to <= this.plan.steps)) throw protocolError(`n ${message.n}: there are ${this.plan.steps} steps`);
+    if (message.n > 0) {
+      this.needTraining("step");
+      await this.goOn(to);
+    }
     const path = `${this.plan.folder}/step.safetensors`;
     writeTensors(path, await this.adapter.weights());
     return { type: "tensors", path };
@@ -270,10 +359,14 @@ class Server {
     return { type: "saved", path: message.path };
   }
 
-  reset() {
+  async reset() {
+    await this.adapter.reset?.();
+    this.next = 0;
     return { type: "done" };
   }
 }
+
+const spelled = (loss) => (Number.isFinite(loss) ? loss : { NaN: "nan", Infinity: "inf" }[loss] ?? "-inf");
 
 /** Of requests that were timed together an equal share each, in whole nanoseconds. Those at the end that took less than
  * `least_ns` are of the group before. */
@@ -314,7 +407,7 @@ function send(message) {
   yardstickSend(JSON.stringify(message));
 }
 
-const QUESTIONS = ["hello", "open", "reset", "forward", "step", "infer", "save"];
+const QUESTIONS = ["hello", "open", "reset", "forward", "backward", "step", "train", "infer", "save"];
 
 /** Serves as the adapter of a page: {name, framework, version, precisions, ops, options, build(plan), infer(x), weights()}.
  * build() gives parameters, threads, libraries and deviations; infer() the logits of a batch as a Float32Array. */

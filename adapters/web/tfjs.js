@@ -1,6 +1,6 @@
 // TensorFlow.js in a page: the graph as its functions call for it, one after the other, on one of its back ends. It answers
 // requests and does not train. Values of four dimensions are NHWC, which is its own layout.
-import { Tensors, serve, unsupported } from "./common.js";
+import { Tensors, drawnBy, serve, unsupported } from "./common.js";
 
 const FOLDER = "/npm/@tensorflow/";
 const BUNDLES = { all: "tfjs/dist/tf.es2017.min.js", wasm: "tfjs-backend-wasm/dist/tf-backend-wasm.es2017.min.js" };
@@ -62,6 +62,7 @@ const OPERATORS = {
   Softmax: (x) => x.softmax(),
   LogSoftmax: (x) => x.logSoftmax(),
   Dropout: (x) => x,
+  Reshape: (x, { attrs }) => channelsLast(channelsFirst(x).reshape([x.shape[0], ...attrs.shape.slice(1)])),
   Flatten: (x) => channelsFirst(x).reshape([x.shape[0], -1]),
 };
 // Of several.
@@ -72,6 +73,12 @@ const JOINS = {
   Div: (values) => tf.div(...values),
   Concat: (values, { attrs }) => tf.concat(values, axisHere(attrs.axis, values[0])),
 };
+
+/** The graphics processor behind the back end webgl, in the browser's words. */
+function renderer() {
+  const { gl } = tf.backend().gpgpu, told = gl.getExtension("WEBGL_debug_renderer_info");
+  return gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+}
 
 /** What its functions do not take, or take otherwise. */
 function check(node, shapes) {
@@ -127,10 +134,12 @@ const adapter = {
     }
     const threads = backend === "wasm" ? tf.wasm.getThreadsCount() : 1;
     const trained = plan.network.params.filter((param) => param.role === "weight");
+    const graphics = backend === "webgl" ? renderer() : "", software = drawnBy(graphics);
     return {
       parameters: trained.reduce((all, param) => all + this.weights_[param.name].size, 0),
       threads,
-      libraries: [`TensorFlow.js ${tf.version.tfjs}, ${tf.getBackend()}`],
+      libraries: [`TensorFlow.js ${tf.version.tfjs}, ${tf.getBackend()}`, ...(graphics ? [graphics] : [])],
+      ...(software ? { software } : {}),
       deviations: threads === plan.threads ? [] : [`${threads} threads: the back end ${backend} takes no others`],
     };
   },

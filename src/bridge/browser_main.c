@@ -41,11 +41,12 @@ static const char *variable(const char *name)
 static int serve(const char *adapter, int fd)
 {
     struct ys_relay relay = {.files = {.adapter = adapter, .packages = variable("YARDSTICK_NPM")}};
-    const char *temporary = variable("TMPDIR");
+    const char *temporary = variable("TMPDIR"), *back_end = variable("YARDSTICK_GRAPHICS");
+    const bool graphics = back_end && (strcmp(back_end, "webgl") == 0 || strcmp(back_end, "webgpu") == 0);
     char *profile = ys_format("%s/yardstick-browser-%d", temporary ? temporary : "/tmp", (int)getpid());
     ys_status status = ys_channel_open(fd, &relay.channel);
     if (status == YS_OK)
-        status = ys_chromium_start(variable("YARDSTICK_BROWSER"), profile, &relay.browser);
+        status = ys_chromium_start(variable("YARDSTICK_BROWSER"), profile, graphics, &relay.browser);
     if (status == YS_OK)
         status = ys_relay_load(&relay);
     if (status != YS_OK && relay.channel)

@@ -62,7 +62,7 @@ static ys_status fork_browser(char *const argv[], struct ys_chromium *browser)
     return browser->pid < 0 ? ys_fail(YS_EIO, "cannot start a process: %s", strerror(error)) : status;
 }
 
-static ys_status run_program(const char *path, const char *profile, struct ys_chromium *browser)
+static ys_status run_program(const char *path, const char *profile, bool graphics, struct ys_chromium *browser)
 {
     static const char *const usual[] = {"--headless=new",
                                         "--remote-debugging-pipe",
@@ -78,7 +78,6 @@ static ys_status run_program(const char *path, const char *profile, struct ys_ch
                                         "--disable-background-timer-throttling",
                                         "--disable-backgrounding-occluded-windows",
                                         "--disable-dev-shm-usage",
-                                        "--disable-gpu",
                                         "--metrics-recording-only",
                                         "--log-level=3",
                                         "--mute-audio"};
@@ -87,6 +86,12 @@ static ys_status run_program(const char *path, const char *profile, struct ys_ch
     argv[count++] = (char *)(uintptr_t)path;
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         argv[count++] = (char *)(uintptr_t)usual[i];
+    if (graphics) { /* where there is no processor for it the page's work is drawn in software, and the adapter says so
+                     */
+        argv[count++] = (char *)(uintptr_t) "--enable-unsafe-swiftshader";
+        argv[count++] = (char *)(uintptr_t) "--enable-unsafe-webgpu";
+    } else
+        argv[count++] = (char *)(uintptr_t) "--disable-gpu";
     if (!browser->sandboxed)
         argv[count++] = (char *)(uintptr_t) "--no-sandbox";
     argv[count++] = folder;
@@ -130,7 +135,7 @@ static ys_status ask_version(struct ys_chromium *browser, const char *path)
     return YS_OK;
 }
 
-ys_status ys_chromium_start(const char *path, const char *profile, struct ys_chromium *browser)
+ys_status ys_chromium_start(const char *path, const char *profile, bool graphics, struct ys_chromium *browser)
 {
     *browser = (struct ys_chromium){.sandboxed = geteuid() != 0};
     char *program = path ? ys_strdup(path) : ys_find_browser();
@@ -140,7 +145,7 @@ ys_status ys_chromium_start(const char *path, const char *profile, struct ys_chr
                            ? ys_fs_make_dirs(profile)
                            : ys_fail(YS_EUNSUPPORTED, "%s is no program: install the package chromium", program);
     if (status == YS_OK)
-        status = run_program(program, profile, browser);
+        status = run_program(program, profile, graphics, browser);
     if (status == YS_OK)
         status = ask_version(browser, program);
     ys_free(program);

@@ -18,9 +18,11 @@ struct ys_chromium {
 };
 
 /** Starts the program `path` (NULL: the first of chromium, chromium-browser, google-chrome on PATH), with the folder
- * `profile`, which is made. As root it runs without its sandbox, else never. YS_EUNSUPPORTED: there is none, it is too
- * old, or the user may have no sandbox; the message names the remedy. YS_EIO. */
-ys_status ys_chromium_start(const char *path, const char *profile, struct ys_chromium *browser) YS_MUST_CHECK;
+ * `profile`, which is made; with graphics, in software where it finds no processor for them. As root it runs without
+ * its sandbox, else never. YS_EUNSUPPORTED: there is none, it is too old, or the user may have no sandbox; the message
+ * names the remedy. YS_EIO. */
+ys_status ys_chromium_start(const char *path, const char *profile, bool graphics,
+                            struct ys_chromium *browser) YS_MUST_CHECK;
 void ys_chromium_end(struct ys_chromium *browser); /* kills and waits; a zeroed one is fine */
 
 #endif

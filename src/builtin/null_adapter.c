@@ -49,7 +49,7 @@ struct null_adapter {
 
 struct null_options {
     const ys_json *rate, *burn, *exchange, *late_ms, *late_rank;
-    const char *wire, *timetable;
+    const char *wire, *timetable, *software;
     int transport; /* enum ys_dist_transport */
     int late_part; /* enum late_part */
 };
@@ -67,6 +67,8 @@ static const struct ys_field options_fields[] = {
                    "what it takes longer for; null: compute"),
     YS_FIELD(struct null_options, timetable, YS_FIELD_TEXT, NULL, YS_FIELD_NULL,
              "path of what tools/timetable.py wrote"),
+    YS_FIELD(struct null_options, software, YS_FIELD_TEXT, NULL, YS_FIELD_NULL,
+             "what it says stands for a graphics processor"),
     YS_FIELD(struct null_options, wire, YS_FIELD_TEXT, NULL, YS_FIELD_NULL,
              "of that mean; null: the loopback interface"),
     YS_FIELD_NAMED(struct null_options, transport, &ys_dist_transports, YS_FIELD_NULL, "of that mean; null: tcp"),
@@ -238,6 +240,8 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
         YS_TRY(ys_builtin_tell_exchange(&plan->dist, said.wire, reply));
         YS_TRY(ys_json_set_int(reply, "exchange_bytes", (int64_t)((size_t)numbers * sizeof(float))));
     }
+    if (said.software)
+        YS_TRY(ys_json_set_string(reply, "software", said.software));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));

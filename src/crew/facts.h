@@ -262,7 +262,8 @@ struct ys_facts_self_report {
     const char *exchange;                  /* how its ranks exchange gradients, a word of docs/protocol.md */
     int64_t exchange_bytes;
     int64_t download_code_bytes, download_model_bytes; /* that a page had fetched */
-    bool has_graph;                                    /* what it loaded is no weights alone */
+    const char *software; /* what stands for its graphics processor; NULL: it has one, or wants none */
+    bool has_graph;       /* what it loaded is no weights alone */
 };
 
 /** Of a run that shared its time with others (run/turns.h). */

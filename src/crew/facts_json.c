@@ -416,6 +416,7 @@ void ys_facts_derive(struct ys_facts *facts)
         .exchange = ys_json_get_text(opened, "exchange", NULL),
         .exchange_bytes = ys_json_get_int(opened, "exchange_bytes", YS_FIELD_NONE),
         .download_code_bytes = ys_json_get_int(opened, "download_code_bytes", YS_FIELD_NONE),
+        .software = ys_json_get_text(opened, "software", NULL),
         .download_model_bytes = ys_json_get_int(opened, "download_model_bytes", YS_FIELD_NONE),
     };
     facts->times.paused_ns = 0;

@@ -218,6 +218,8 @@ static ys_status end_run(struct loading *loading)
     if (status == YS_OK) {
         note_values(run);
         loading->trial->no_work |= run->facts.said.no_work;
+        if (run->facts.said.software && !loading->trial->software)
+            loading->trial->software = ys_strdup(run->facts.said.software);
         return YS_OK;
     }
     ys_facts_fini(&run->facts);
@@ -427,8 +429,10 @@ void ys_metric_view_keep(struct ys_metric_view *view, const char *trial)
     for (size_t i = 0; i < view->trial_count; i++)
         if (strcmp(view->trials[i].id, trial) == 0)
             view->trials[kept++] = view->trials[i];
-        else
+        else {
             ys_free(view->trials[i].fault);
+            ys_free(view->trials[i].software);
+        }
     view->trial_count = kept;
 }
 
@@ -437,6 +441,7 @@ void ys_metric_view_fini(struct ys_metric_view *view)
     for (size_t i = 0; i < view->trial_count; i++) {
         ys_metric_view_trial_unload(&view->trials[i]);
         ys_free(view->trials[i].fault);
+        ys_free(view->trials[i].software);
         ys_free(view->trials[i].runs);
     }
     ys_free(view->trials);

@@ -48,6 +48,7 @@ struct ys_metric_view_trial {
     enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
     bool no_work;
+    char *software; /* owned; what stands for its graphics processor; NULL: it has one, or wants none */
     const struct ys_trial_metric *metrics; /* of ys_trial_metrics(), borrowed; NULL before they were made */
 };
 

@@ -56,6 +56,7 @@
     M(opened, clock_error_ns, WHOLE, 0) \
     M(opened, download_code_bytes, WHOLE, 0) \
     M(opened, download_model_bytes, WHOLE, 0) \
+    M(opened, software, TEXT, 0) \
     M(tensors, path, PATH, 1) \
     M(tensors, multiply_adds, WHOLE, 0) \
     M(tensors, computed_ns, WHOLE, 0) \
@@ -122,6 +123,7 @@ struct ys_message {
         int64_t clock_error_ns;
         int64_t download_code_bytes;
         int64_t download_model_bytes;
+        const char *software;
     } opened;
     struct {
         const char *path;

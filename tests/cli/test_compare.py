@@ -207,6 +207,15 @@ class Own(Case):
         out, _ = self.yardstick("show")
         self.assertIn("defaults of mine for digits", " ".join(out.split()))
 
+    def test_times_of_graphics_in_software_are_compared_with_none(self):
+        result, _ = self.result("run", "--framework=null", "--opt.null.software=SwiftShader,llvmpipe", "--model=mlp", "--data=digits",
+                                "--threads=1", "--steps=20", "--repeat=1")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["ok", "ok"])
+        verdicts = {c["metric"]: c for c in result["comparisons"]}
+        self.assertEqual(verdicts["rate_per_s"]["verdict"], "invalid")
+        self.assertRegex(verdicts["rate_per_s"]["reason"], r"its graphics processor is drawn in software \((SwiftShader|llvmpipe)\)")
+        self.assertNotIn("drawn", verdicts["rss_peak_bytes"]["reason"] or "")
+
     def test_the_defaults_of_one_are_the_same_work_for_two(self):
         result, _ = self.result("run", "--framework=mine,yours", *self.own, "--own_of=mine")
         for trial in result["trials"]:

@@ -11,6 +11,7 @@ static struct {
     struct ys_engine *engine;
     void *values; /* what a parameter is handed over in */
     size_t values_bytes;
+    double loss; /* of the last pass or step */
 } page;
 
 const char *ys_page_error(void)
@@ -87,9 +88,39 @@ void *ys_page_input(void)
     return ys_engine_place(page.engine, 0);
 }
 
+int64_t *ys_page_target(void)
+{
+    return ys_engine_target(page.engine);
+}
+
 int ys_page_infer(void)
 {
     return ys_engine_forward(page.engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
+}
+
+int ys_page_forward(int trains)
+{
+    return ys_engine_forward(page.engine, NULL, NULL, trains ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &page.loss);
+}
+
+int ys_page_backward(int trains)
+{
+    return ys_engine_backward(page.engine, NULL, NULL, trains ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &page.loss);
+}
+
+int ys_page_step(double lr)
+{
+    return ys_engine_step(page.engine, NULL, NULL, lr, &page.loss);
+}
+
+double ys_page_loss(void)
+{
+    return page.loss;
+}
+
+void ys_page_reset(void)
+{
+    ys_engine_reset(page.engine);
 }
 
 const void *ys_page_logits(void)
@@ -134,4 +165,9 @@ int ys_page_set(int param, int real_bytes)
 int ys_page_get(int param, int real_bytes)
 {
     return ys_engine_param_get(page.engine, (size_t)param, format_of(real_bytes), page.values);
+}
+
+int ys_page_gradient(int param, int real_bytes)
+{
+    return ys_engine_gradient_get(page.engine, (size_t)param, format_of(real_bytes), page.values);
 }

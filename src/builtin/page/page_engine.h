@@ -20,8 +20,18 @@ const char *ys_page_backend(void);
 const char *ys_page_level(void);
 /** Where the rows of a batch are to be written, in the type of the data. */
 void *ys_page_input(void);
+/** Where their classes are. */
+int64_t *ys_page_target(void);
 /** Logits of the rows that were written. */
 int ys_page_infer(void);
+/** The same and the loss; gradients too; a step at that rate: of an engine that trains. `trains`: 1 for the statistics
+ * of the batch, 0 for the running ones. */
+int ys_page_forward(int trains);
+int ys_page_backward(int trains);
+int ys_page_step(double lr);
+double ys_page_loss(void); /* of the last of these */
+/** The optimizer and its counter as they were at first; parameters are set anew by whoever asks. */
+void ys_page_reset(void);
 /** Of the last of these: [batch, classes], double in f64, else float. */
 const void *ys_page_logits(void);
 int ys_page_classes(void);
@@ -32,5 +42,7 @@ void *ys_page_place(int param, int real_bytes);
 int ys_page_set(int param, int real_bytes);
 /** The parameter as it then stands at ys_page_place(). */
 int ys_page_get(int param, int real_bytes);
+/** Likewise its gradient of the last backward pass. */
+int ys_page_gradient(int param, int real_bytes);
 
 #endif

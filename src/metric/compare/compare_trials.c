@@ -257,6 +257,18 @@ static bool is_other_target(const struct ys_metric_view_trial *a, const struct y
 
 /* What may be concluded of time and steps to a target, in which runs that did not meet it have their place, whatever
  * settings they were to meet it with. */
+/** Times of a graphics processor that is none say nothing of the framework on one. */
+static bool is_drawn(int m, const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
+                     size_t size)
+{
+    const enum ys_kind kind = ys_metric_find(ys_compared[m])->kind;
+    const struct ys_metric_view_trial *drawn = a->software ? a : b;
+    if ((kind != YS_KIND_SPAN && kind != YS_KIND_RATE) || !drawn->software)
+        return false;
+    snprintf(reason, size, "%s: its graphics processor is drawn in software (%s)", drawn->id, drawn->software);
+    return true;
+}
+
 static bool may_conclude_of_target(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
                                    char *reason, size_t size)
 {
@@ -270,6 +282,8 @@ static bool may_conclude_of_target(const struct ys_metric_view_trial *a, const s
 static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                          char *reason, size_t size)
 {
+    if (is_drawn(m, a, b, reason, size))
+        return false;
     if (ys_compared_of_target(m))
         return may_conclude_of_target(a, b, reason, size);
     return !ys_trial_has_fault(a, b, reason, size) && !ys_trial_has_fault(b, a, reason, size) &&

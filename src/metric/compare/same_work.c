@@ -41,7 +41,7 @@ static size_t best_of(const struct ys_metric_view *view, const struct ys_work_gr
         const struct ys_metric_view_trial *trial = &view->trials[group->trials[i]];
         const double speed = ys_trial_median(trial, "rate_per_s");
         char reason[YS_TRIAL_FAULT_SIZE];
-        if (!ys_trial_has_fault(trial, trial, reason, sizeof reason) && speed > most) {
+        if (!trial->software && !ys_trial_has_fault(trial, trial, reason, sizeof reason) && speed > most) {
             most = speed;
             best = group->trials[i];
         }
