@@ -139,14 +139,15 @@ class Versions(Cache):
         with sqlite3.connect("file:%s/yardstick-results/results.db?mode=ro" % self.folder, uri=True) as db:
             return db.execute("select id, status, facts from run where %s order by id" % where).fetchall()
 
-    def started(self, runs=2, flags=PACED):
-        def stored():
-            try:
-                return len(self.stored()) >= runs
-            except sqlite3.Error:
-                return False
-        process = self.start("run", *flags)
-        self.wait_until(stored, process)
+    def count_stored(self):
+        try:
+            return len(self.stored())
+        except sqlite3.Error:
+            return 0
+
+    def started(self):
+        process = self.start("run", *PACED)
+        self.wait_until(lambda: self.count_stored() >= 2, process)
         return process
 
     def ended(self, process, code):
@@ -222,17 +223,25 @@ class Versions(Cache):
         self.complete(rows=16)
         self.assertEqual(self.stored()[:len(after)], after)
 
-    def test_an_order_changed_under_a_study_stops_it_too(self):
+    def spoil_weights(self, manner, runs):
+        """Weights that are overwritten once so many runs are stored; by turns what a round reads is in use before one is."""
         self.need_landlock()
         self.import_mnist(16)
-        flags = PACED[:-1] + ["--repeat=3", "--lr=0.1,0.2"]
-        process = self.started(1, flags)
+        process = self.start("run", *PACED[:-1], "--repeat=3", "--lr=0.1,0.2", "--interleave=" + manner)
+        begun = os.path.join(self.folder, "yardstick-results/*/runs/*")
+        self.wait_until(lambda: glob.glob(begun) and self.count_stored() >= runs, process)
         for path in self.find("work/*/weights.safetensors"):
             self.overwrite(path)
         errors, err = self.ended(process, 7)
         self.assertEqual(len(errors), 1, err)
         self.assertIn("the prepared weights.safetensors", errors[0])
         self.complete(rows=16)
+
+    def test_an_order_changed_under_a_study_stops_it_too(self):
+        self.spoil_weights("runs", 1)
+
+    def test_an_order_changed_under_a_study_by_turns_stops_it_too(self):
+        self.spoil_weights("blocks", 0)
 
     def test_damaged_data_are_exit_2_before_anything_is_run(self):
         self.import_mnist(16)
