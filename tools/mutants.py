@@ -62,6 +62,8 @@ TAIL = "tests/test_backend_tail"
 WINDOW = "tests/test_backend_window"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
+INTEGERS = "tests/test_backend_integers"
+OF_QUANT = tuple("tests/test_quant_" + name for name in ("quant_plan", "calibrate", "layer_network")) + (INTEGERS,)
 KEEP = "tests/test_engine_keep"  # values that are made again in the backward pass
 OPTIMIZER = "tests/test_engine_optimizer_step"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
@@ -75,6 +77,7 @@ OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
 
 
 BACKEND = os.path.join(ROOT, "src/backend")
+QUANT = os.path.join(ROOT, "src/quant")  # what becomes integers, and by which rule: without it no kernel is right
 
 
 def place_of(name):
@@ -145,6 +148,9 @@ SOURCES = {
     "broadcast.h": REF._replace(programs=(ROWS,)), "padding.h": REF,
     "padding.c": Tried(object_of_backend("padding.c"), (), ((OPERATORS, ("pad_*",)),)),
     "matrices.h": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE,)),
+    **{name: Tried(object_of_backend(name), (), (INTEGERS,)) for name in ("integer_weights.c", "onednn_integer.c")},
+    "kernels_integer.c": Tried(object_of_kernels("integer"), (), (INTEGERS,)),
+    "layer_verdict.c": Tried("src/libys_quant.a.p/quant_layer_verdict.c.o", (), OF_QUANT), "rounding.h": Tried("src/libys_quant.a.p/quant_exact_operator.c.o", (), OF_QUANT),
 }
 # What lies behind a line's end is not 0 for the kernels of softmax alone; those of LSTM and GRU add up no lanes.
 OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax"), ("kernels_curve.h", "total"): object_of_kernels("line"),
@@ -220,6 +226,7 @@ class Source:
 
     def __init__(self, name, folder=None):
         self.name = name
+        folder = folder or (QUANT if os.path.exists(os.path.join(QUANT, name)) else None)
         self.path = os.path.join(folder or BACKEND, name if folder else place_of(name))
         with open(self.path, encoding="utf-8") as file:
             self.lines = file.read().split("\n")

@@ -179,7 +179,7 @@ static const struct ys_option options[] = {
     {"quant.by", YS_OPTION_WORK, YS_OPTION_WORD, .compare = "same-weights", .choices = "yardstick|own",
      .standard = "yardstick",
      .help = "who chooses scales: yardstick, the same for every framework; own, each framework's own quantiser: different "
-             "work, compared by accuracy and size alone"},
+             "work, compared by accuracy alone"},
     {"quant.scheme", YS_OPTION_WORK, YS_OPTION_WORD, .compare = "same-weights", .axis = true,
      .choices = "per-channel|per-tensor", .standard = "per-channel",
      .help = "scales of a weight: one for each channel of its result, or one"},
