@@ -1,6 +1,7 @@
 #include "campaign/halving.h"
 
 #include "base/mem.h"
+#include "stat/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,12 +74,12 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of those that are numbers; NaN of none. `values` is sorted. */
+/* Of those that are no NaN; NaN of none. `values` is sorted. */
 static double median(double *values, size_t count)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i]))
+        if (!isnan(values[i]))
             values[n++] = values[i];
     if (!n)
         return NAN;
@@ -88,15 +89,16 @@ static double median(double *values, size_t count)
 
 /* ---- one rung */
 
-/* Each value less the median of its round, so that what a whole round shares does not stand between two candidates. */
+/* Each value less the median of those of its round that got there, so that what a whole round shares does not stand
+ * between two candidates. */
 static void centre_rounds(double *values, size_t count, int rounds, int complete)
 {
     double *round = ys_alloc(count, sizeof *round);
     for (int r = 0; r < complete; r++) {
         for (size_t i = 0; i < count; i++)
-            round[i] = values[i * (size_t)rounds + (size_t)r];
+            round[i] = isfinite(values[i * (size_t)rounds + (size_t)r]) ? values[i * (size_t)rounds + (size_t)r] : NAN;
         const double middle = median(round, count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count && isfinite(middle); i++)
             values[i * (size_t)rounds + (size_t)r] -= middle;
     }
     ys_free(round);
@@ -132,8 +134,9 @@ static void take_gains(struct searching *searching, const struct ys_halving_rung
         struct ys_halving_candidate *candidate = &halving->items[rung->candidates[i]];
         memcpy(own, values + i * (size_t)rung->rounds, (size_t)complete * sizeof *own);
         const double middle = median(own, (size_t)complete);
-        standard = i ? standard : middle; /* the default is the first */
-        candidate->gain = middle - standard;
+        if (i == 0) /* the default */
+            standard = isinf(middle) ? -YS_COMPARE_BEYOND : middle;
+        candidate->gain = i || isnan(middle) ? middle - standard : 0;
         candidate->rung = halving->rungs;
         candidate->rounds += complete;
         candidate->is_out |= out[i] || isnan(candidate->gain);
@@ -176,7 +179,7 @@ static void keep(struct searching *searching, size_t most)
             searching->pool[left++] = searching->pool[i];
     sort(halving, searching->pool, left);
     searching->pool_count = left < most ? left : most;
-    searching->halving->best = searching->pool_count ? searching->pool[0] : 0;
+    searching->halving->best = left && isfinite(halving->items[searching->pool[0]].gain) ? searching->pool[0] : 0;
 }
 
 static double left_s(const struct searching *searching, double part)
@@ -303,7 +306,7 @@ static ys_status run_last(struct searching *searching)
     size_t count = searching->pool_count < YS_HALVING_LAST ? searching->pool_count : YS_HALVING_LAST;
     int able = 0;
     for (; count; count--) {
-        able = affordable(searching, count, 2 * YS_HALVING_ROUNDS_MOST, 1, searching->wish->proof_s * (double)count);
+        able = affordable(searching, count, YS_HALVING_ROUNDS_MOST, 1, searching->wish->proof_s * (double)count);
         if (able >= YS_HALVING_ROUNDS || (able && count == 1))
             break;
     }

@@ -26,7 +26,7 @@ enum {
     YS_HALVING_KNOBS = 24,   /* at most; */
     YS_HALVING_VALUES = 100, /* of each */
     YS_HALVING_ROUNDS = 2,
-    YS_HALVING_ROUNDS_MOST = 18,
+    YS_HALVING_ROUNDS_MOST = 36,
     YS_HALVING_LAST = 3,
     YS_HALVING_COMBINED = 60
 };
@@ -35,7 +35,8 @@ struct ys_halving_candidate {
     uint8_t values[YS_HALVING_KNOBS]; /* of each knob; 0: as by default */
     int rung;                         /* the last in which it was measured, from 1; 0: none */
     int64_t rounds;                   /* in all rungs */
-    double gain;                      /* of its last rung: a logarithm, more is better; NaN: none */
+    double gain;                      /* of its last rung: a logarithm, more is better; NaN: none. -INFINITY: it mostly
+                                         did not get there, and beyond YS_COMPARE_BEYOND / 2: the default did not */
     bool is_out;                      /* it failed: it is in no further rung */
 };
 
@@ -51,8 +52,8 @@ struct ys_halving;
 struct ys_halving_ops {
     void *context;
     /** Measures a rung: values[i * rounds + r] is the logarithm of what candidate i of the rung had in round r, more is
-     * better, NaN where it has none; out[i]: it is out, for a reason that `context` keeps. *complete: rounds that there
-     * was time for. */
+     * better, NaN where it has none, -INFINITY where it did not get there; out[i]: it is out, for a reason that
+     * `context` keeps. *complete: rounds that there was time for. */
     ys_status (*measure)(void *context, const struct ys_halving *halving, const struct ys_halving_rung *rung,
                          double *values, bool *out, int *complete);
     /** Whether a candidate says something that no other does, and nothing twice. */

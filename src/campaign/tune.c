@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/nearest_name.h"
 #include "base/stop.h"
+#include "campaign/target_rounds.h"
 #include "campaign/tune_rungs.h"
 #include "metric/metric.h"
 #include "prepare/noted_noise.h"
@@ -248,13 +249,20 @@ static void set_ends(const struct ys_interval *interval, struct ys_list *ci)
 }
 
 /* "speed 1.24x (1.18 to 1.30 in 10 fresh rounds), peak memory 1.05x (1.04 to 1.06)" */
-static void put_change(const struct tuning_all *all, const struct ys_tuned_trial *told, struct ys_buf *text)
+static void put_change(const struct tuning_all *all, const struct ys_tuning *tuning, struct ys_buf *text)
 {
+    const struct ys_tuned_trial *told = tuning->out;
     const double *ci = told->ci.items, *memory = told->memory_ci.items;
-    const bool is_share = all->aim.metric->kind == YS_KIND_SHARE;
-    ys_buf_printf(text, is_share ? "%s by %+.4g" : "%s %.3gx", all->aim.metric->title, told->ratio);
+    const struct ys_metric_info *info = all->aim.metric;
+    if (isfinite(told->ratio))
+        ys_buf_printf(text, info->kind == YS_KIND_SHARE ? "%s by %+.4g" : "%s %.3gx", info->title, told->ratio);
+    else
+        ys_buf_printf(text, "%s without a ratio, as one of the two mostly did not arrive", info->title);
     if (told->ci.count == 2)
         ys_buf_printf(text, " (%.3g to %.3g in %lld fresh rounds)", ci[0], ci[1], (long long)told->rounds);
+    if (ys_target_is_of(info))
+        ys_buf_printf(text, ", of which %lld met the target, %lld as it is", (long long)tuning->met[1],
+                      (long long)tuning->met[0]);
     if (isfinite(told->memory))
         ys_buf_printf(text, ", peak memory %.3gx", told->memory);
     if (told->memory_ci.count == 2)
@@ -274,7 +282,7 @@ static void conclude(const struct tuning_all *all, const struct ys_tuning *tunin
     else
         ys_buf_printf(
             &text, "no setting was shown to be better than what it has; %s, the best of the search: ", told->settings);
-    put_change(all, told, &text);
+    put_change(all, tuning, &text);
     if (is_better && ys_space_has(&tuning->space, values, "isa"))
         ys_buf_puts(&text, "; other instructions compute other numbers, and it was proven with them");
     ys_buf_puts(&text, ".");
@@ -302,14 +310,14 @@ static int rounds_of(const struct tuning_all *all, const struct ys_tuning *tunin
 }
 
 /* What is wrong with the fresh rounds; new, NULL: nothing. */
-static char *fault_of(const struct ys_arms *arms)
+static char *fault_of(const struct ys_arms *arms, const struct ys_metric_info *info)
 {
     static const char *const names[] = {"as it is", "with the winner"};
     for (size_t i = 0; i < 2; i++) {
         const struct ys_arm *arm = &arms->items[i];
         if (arm->disproved)
             return ys_format("%s its proof failed", names[i]);
-        if (arm->failed)
+        if (ys_target_failed(arms, i, info) > 0)
             return ys_format("a fresh run %s %s: %s", names[i], ys_run_status_name((enum ys_run_status)arm->status),
                              arm->reason ? arm->reason : "no reason is known");
     }
@@ -318,13 +326,18 @@ static char *fault_of(const struct ys_arms *arms)
     return NULL;
 }
 
-static void take_fresh(const struct tuning_all *all, const struct ys_tuning *tuning, const struct ys_arms *arms)
+static void take_fresh(const struct tuning_all *all, struct ys_tuning *tuning, const struct ys_arms *arms)
 {
     struct ys_tuned_trial *told = tuning->out;
-    const struct ys_comparison found = compare(all, arms, all->aim.metric->name),
+    const struct ys_metric_info *info = all->aim.metric;
+    const struct ys_comparison found = ys_target_is_of(info)
+                                           ? ys_target_compare(arms, info, tuning->trial.keys.eval_every, all->margin,
+                                                               tuning->met)
+                                           : compare(all, arms, info->name),
                                memory = compare(all, arms, "rss_peak_bytes");
     told->rounds = (int64_t)arms->complete;
     told->ratio = found.value;
+    told->met = ys_target_is_of(info) ? tuning->met[1] : YS_FIELD_NONE;
     set_ends(&found.interval, &told->ci);
     told->verdict = (int)found.verdict;
     told->doubt = found.reason ? ys_strdup(found.reason) : NULL;
@@ -343,7 +356,7 @@ static ys_status confirm(const struct tuning_all *all, struct ys_tuning *tuning)
     if (arms.study_id)
         tuning->out->study = arms.study_id;
     if (status == YS_OK) {
-        char *fault = fault_of(&arms);
+        char *fault = fault_of(&arms, all->aim.metric);
         if (!fault)
             take_fresh(all, tuning, &arms);
         if (fault)
@@ -359,19 +372,26 @@ static ys_status confirm(const struct tuning_all *all, struct ys_tuning *tuning)
 
 /* ---- one trial */
 
+/* What the search saw of a candidate; NaN also where it, or the trial as it is, mostly did not get there. */
+static double ratio_of(const struct ys_tuning *tuning, const struct ys_halving_candidate *candidate)
+{
+    const double gain = tuning->aim->highest ? candidate->gain : -candidate->gain;
+    if (fabs(gain) > YS_COMPARE_BEYOND / 2)
+        return NAN;
+    return tuning->aim->metric->kind == YS_KIND_SHARE ? gain : exp(gain);
+}
+
 /* Of each candidate what the search saw; behind them what could not be tried. */
 static void tell_points(const struct ys_tuning *tuning)
 {
     struct ys_tuned_trial *told = tuning->out;
     const struct ys_halving *halving = &tuning->halving;
-    const bool is_share = tuning->aim->metric->kind == YS_KIND_SHARE;
-    const double sign = tuning->aim->highest ? 1 : -1;
     struct ys_tuned_point *points = told->points.items;
     for (size_t i = 0; i < told->points.count && i < halving->count; i++) {
         const struct ys_halving_candidate *candidate = &halving->items[i];
         points[i].rung = candidate->rung;
         points[i].rounds = candidate->rounds;
-        points[i].ratio = is_share ? sign * candidate->gain : exp(sign * candidate->gain);
+        points[i].ratio = ratio_of(tuning, candidate);
     }
     const struct ys_space_lacking *lacking = tuning->space.lacking.items;
     for (size_t i = 0; i < tuning->space.lacking.count; i++) {
@@ -385,8 +405,7 @@ static void tell_points(const struct ys_tuning *tuning)
     }
     if (!halving->best)
         return;
-    told->during =
-        is_share ? sign * halving->items[halving->best].gain : exp(sign * halving->items[halving->best].gain);
+    told->during = ratio_of(tuning, &halving->items[halving->best]);
     told->settings = ys_space_name(&tuning->space, halving->items[halving->best].values);
 }
 
@@ -411,8 +430,10 @@ static ys_status tune_one(const struct tuning_all *all, struct ys_tuning *tuning
     else if (status == YS_EINTR)
         leave(tuning, "it was interrupted");
     else if (status == YS_OK && !tuning->halving.best)
-        leave(tuning, tuning->halving.count > 1 ? "none of the other settings could be measured to the end"
-                                                : "it has no other setting to choose");
+        leave(tuning, tuning->halving.count > 1 && ys_target_is_of(all->aim.metric)
+                          ? "none of the other settings was measured to the end and met the target in most rounds"
+                      : tuning->halving.count > 1 ? "none of the other settings could be measured to the end"
+                                                  : "it has no other setting to choose");
     else if (status == YS_OK)
         status = confirm(all, tuning);
     if (status == YS_EINTR)

@@ -68,7 +68,8 @@ static const struct ys_field trial_fields[] = {
     YS_FIELD(TRIAL, value, YS_FIELD_REAL, NULL, YS_FIELD_NULL,
              "likewise: median of the winner in fresh rounds; null: most did not reach the target"),
     YS_FIELD(TRIAL, as_it_is, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "likewise: the same of the trial as it is"),
-    YS_FIELD(TRIAL, met, YS_FIELD_INT, "1", YS_FIELD_NULL, "likewise: fresh rounds of the winner that reached it"),
+    YS_FIELD(TRIAL, met, YS_FIELD_INT, "1", YS_FIELD_NULL,
+             "of time or steps to a target: fresh rounds of the winner that reached it"),
     YS_FIELD_OF(TRIAL, spent, YS_FIELD_LIST, &ys_tuned_part_record, 0, "its share of the budget"),
 };
 const struct ys_record ys_tuned_trial_record = YS_RECORD("tuned trial", TRIAL, trial_fields);

@@ -6,10 +6,10 @@
 #include "campaign/ask_optuna.h"
 #include "campaign/search.h"
 #include "campaign/search_space.h"
+#include "campaign/target_rounds.h"
 #include "campaign/tune.h"
 #include "campaign/tune_rungs.h"
 #include "metric/metric.h"
-#include "stat/compare.h"
 #include "study/study.h"
 
 #include <inttypes.h>
@@ -229,56 +229,15 @@ static double median_of(const struct ys_result_trial *trial, size_t metric)
     return isfinite(median) ? median : (double)NAN;
 }
 
-/* Rounds of the winner against the trial as it is: who did not arrive took longer than any that did, and each met its
- * target somewhere behind the checkpoint before. */
-struct fresh {
-    double a[YS_OVER_ROUNDS], b[YS_OVER_ROUNDS], down[YS_OVER_ROUNDS], up[YS_OVER_ROUNDS];
-    size_t n;
-};
-
-/* By how much the logarithm of what was seen may be less. */
-static double reach_of(const struct over_trial *one, const struct ys_arms *arms, size_t arm, size_t round, double value)
-{
-    const struct over *over = one->all;
-    size_t count;
-    const size_t grain = (size_t)(ys_metric_find("target_grain_s") - ys_metric_infos(&count));
-    const double before = value - (over->metric == over->steps ? (double)one->tuning.trial.keys.eval_every
-                                                               : ys_arms_value(arms, arm, grain, round).value);
-    if (isinf(value))
-        return 0;
-    const double seen = before > 0 ? log(value / before) : YS_COMPARE_BEYOND;
-    return seen + ys_compare_given_back(ys_arms_value(arms, arm, over->metric, round).taken);
-}
-
-static double value_of(const struct over *over, const struct ys_arms *arms, size_t arm, size_t round)
-{
-    const double value = ys_arms_value(arms, arm, over->metric, round).value;
-    return isnan(value) ? (double)INFINITY : value;
-}
-
 static void take_comparison(const struct over_trial *one, const struct ys_arms *arms, struct ys_tuned_trial *told)
 {
-    struct fresh fresh = {.n = 0};
     struct ys_study_settings keys;
-    struct ys_comparison found;
-    for (size_t r = 0; r < arms->rounds && r < YS_OVER_ROUNDS; r++) {
-        const size_t i = fresh.n++;
-        fresh.a[i] = value_of(one->all, arms, 1, r);
-        fresh.b[i] = value_of(one->all, arms, 0, r);
-        const bool is_open = isinf(fresh.a[i]) && isinf(fresh.b[i]);
-        fresh.down[i] = is_open ? YS_COMPARE_BEYOND : reach_of(one, arms, 1, r, fresh.a[i]);
-        fresh.up[i] = is_open ? YS_COMPARE_BEYOND : reach_of(one, arms, 0, r, fresh.b[i]);
-        told->met += isfinite(fresh.a[i]);
-    }
+    int64_t met[2];
     ys_study_settings_read(one->all->job.study, &keys);
-    const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER,
-                                         .margin = keys.margin,
-                                         .stretch = 1,
-                                         .down = fresh.down,
-                                         .up = fresh.up,
-                                         .endless = true};
-    ys_compare(fresh.a, fresh.b, fresh.n, &rule, &found);
-    told->ratio = isfinite(found.value) && found.value > 0 ? found.value : NAN;
+    const struct ys_comparison found =
+        ys_target_compare(arms, one->all->aim.metric, one->tuning.trial.keys.eval_every, keys.margin, met);
+    told->met = met[1];
+    told->ratio = found.value;
     told->verdict = (int)found.verdict;
     told->doubt = found.reason ? ys_strdup(found.reason) : NULL;
     if (!found.interval.known)
@@ -338,7 +297,6 @@ static ys_status confirm(struct over_trial *one)
         told->study = arms.study_id;
     if (status == YS_OK) {
         told->rounds = (int64_t)arms.complete;
-        told->met = 0;
         told->value = median_of(&arms.last.trials[1], over->metric);
         told->as_it_is = median_of(&arms.last.trials[0], over->metric);
         take_comparison(one, &arms, told);

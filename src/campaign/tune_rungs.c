@@ -4,6 +4,7 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "campaign/target_rounds.h"
 #include "framework/framework.h"
 #include "framework/start_env.h"
 #include "judge/recommend.h"
@@ -332,7 +333,7 @@ void ys_tuning_note(struct ys_tuning *tuning, const char *what, int64_t runs)
     tuning->began_ns = ys_time_ns();
 }
 
-/* More is better. */
+/* More is better; -INFINITY of a run that did not get there. */
 static double value_of(const struct ys_tuning *tuning, double value)
 {
     const double sign = tuning->aim->highest ? 1 : -1;
@@ -371,7 +372,7 @@ static bool judge_arm(const struct ys_tuning *tuning, const struct ys_arms *arms
     const struct ys_arm *measured = &arms->items[arm];
     const struct ys_result_trial *trial = &arms->last.trials[arm];
     const char *bound = arm ? broken_bound(tuning, trial) : NULL; /* as it is it stays, to compare with */
-    if (measured->failed)
+    if (ys_target_failed(arms, arm, tuning->aim->metric) > 0)
         put_out(point, ys_run_status_name((enum ys_run_status)measured->status), measured->reason);
     else if (measured->disproved)
         put_out(point, "not proven", "its proof failed");
@@ -441,7 +442,7 @@ static ys_status judge_probe(struct ys_tuning *tuning, const struct ys_arms *arm
 {
     const struct ys_arm *arm = &arms->items[0];
     const struct ys_result_trial *trial = &arms->last.trials[0];
-    tuning->cannot_run = arm->failed || arm->disproved;
+    tuning->cannot_run = ys_target_failed(arms, 0, tuning->aim->metric) > 0 || arm->disproved;
     if (tuning->cannot_run) {
         tuning->out->sentence =
             ys_format("%s cannot be tuned: as it is %s%s%s.", tuning->out->trial,
@@ -450,7 +451,7 @@ static ys_status judge_probe(struct ys_tuning *tuning, const struct ys_arms *arm
         return YS_OK;
     }
     const double value = ys_arms_value(arms, 0, tuning->metric, 0).value;
-    if (isfinite(value_of(tuning, value)))
+    if (!isnan(value_of(tuning, value)))
         return YS_OK;
     const struct ys_trial_metric *metric = &trial->values[tuning->metric];
     return ys_fail(YS_EINVAL, "--for=%s: %s has no value above 0 of it (%s): choose one that this study has",

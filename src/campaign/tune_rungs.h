@@ -28,6 +28,7 @@ struct ys_tuning {
     double search_s;   /* of it until the confirmation has to begin */
     double run_s, proof_s;
     bool cannot_run;
+    int64_t met[2]; /* fresh rounds that met the target, as it is and with the winner, of a metric of that */
 };
 
 /** Of trial `trial` of the job (copied). Errors as of ys_space_open(). `tuning` may be closed also after a failure. */

@@ -3,6 +3,7 @@
 #include "campaign/knob_space.h"
 
 #include "base/mem.h"
+#include "stat/compare.h"
 #include "tap.h"
 
 #include <math.h>
@@ -73,6 +74,8 @@ struct counted {
     int rungs;
     double runs;
     bool last_proven, default_is_first, failed_again, was_failed;
+    int lost; /* value of the first knob with which two rounds of three do not get there; -1: none */
+    bool is_default_lost;
 };
 
 static ys_status measure(void *context, const struct ys_halving *halving, const struct ys_halving_rung *rung,
@@ -86,8 +89,12 @@ static ys_status measure(void *context, const struct ys_halving *halving, const 
         const uint8_t *of = halving->items[rung->candidates[i]].values;
         out[i] = of[0] == 1;
         counted->failed_again |= out[i] && counted->was_failed;
-        for (int r = 0; r < rung->rounds; r++)
-            values[i * (size_t)rung->rounds + (size_t)r] = out[i] ? (double)NAN : 0.1 * of[0] + 0.2 * of[1];
+        for (int r = 0; r < rung->rounds; r++) {
+            const bool is_lost = (r % 3 && of[0] == counted->lost) || (i == 0 && counted->is_default_lost);
+            values[i * (size_t)rung->rounds + (size_t)r] = out[i]    ? (double)NAN
+                                                           : is_lost ? -INFINITY
+                                                                     : 0.1 * of[0] + 0.2 * of[1];
+        }
     }
     counted->was_failed = true;
     counted->runs += (double)rung->count * rung->rounds;
@@ -112,14 +119,14 @@ static void search(double budget_s, struct counted *counted, struct ys_halving *
 {
     static const uint8_t values[] = {3, 3};
     const struct ys_halving_wish wish = {.values = values, .knobs = 2, .budget_s = budget_s, .run_s = 1, .floor = 0.01};
-    *counted = (struct counted){.default_is_first = true};
+    counted->default_is_first = true;
     const struct ys_halving_ops ops = {counted, measure, is_new, spent_s};
     CHECK_INT(ys_halving_search(&wish, &ops, halving), YS_OK);
 }
 
 static void what_fails_is_out_and_the_default_stays(void)
 {
-    struct counted counted;
+    struct counted counted = {.lost = -1};
     struct ys_halving halving;
     search(400, &counted, &halving);
     const struct ys_halving_candidate *best = &halving.items[halving.best];
@@ -137,7 +144,7 @@ static void what_fails_is_out_and_the_default_stays(void)
 /* Seven candidates: a round of the first rung, and what is left of the budget is not enough for more. */
 static void a_short_budget_ends_with_what_there_is(void)
 {
-    struct counted counted;
+    struct counted counted = {.lost = -1};
     struct ys_halving halving;
     search(8, &counted, &halving);
     CHECK_INT(counted.rungs, 1);
@@ -147,6 +154,34 @@ static void a_short_budget_ends_with_what_there_is(void)
     ys_halving_fini(&halving);
 }
 
+static void who_mostly_does_not_get_there_is_behind_all_that_do(void)
+{
+    struct counted counted = {.lost = 3};
+    struct ys_halving halving;
+    search(400, &counted, &halving);
+    CHECK_INT(halving.items[halving.best].values[0], 2);
+    CHECK_INT(halving.items[halving.best].values[1], 3);
+    CHECK(fabs(halving.items[halving.best].gain - 0.8) < 1e-9);
+    CHECK(halving.floor < 0.5); /* it is no scatter */
+    for (size_t i = 0; i < halving.count; i++)
+        CHECK(halving.items[i].values[0] != 3 || (halving.items[i].gain == -INFINITY && !halving.items[i].is_out));
+    ys_halving_fini(&halving);
+}
+
+static void where_the_default_does_not_get_there_all_that_do_are_ahead(void)
+{
+    struct counted counted = {.lost = 3, .is_default_lost = true};
+    struct ys_halving halving;
+    search(400, &counted, &halving);
+    CHECK_INT(halving.items[halving.best].values[0], 2);
+    CHECK_INT(halving.items[halving.best].values[1], 3);
+    CHECK(halving.items[halving.best].gain > YS_COMPARE_BEYOND / 2);
+    CHECK(isfinite(halving.items[halving.best].gain));
+    ys_halving_fini(&halving);
+}
+
 TAP_MAIN(TAP_CASE(all_numbers_of_threads_up_to_eight_then_half_steps), TAP_CASE(a_set_of_values_becomes_lines),
          TAP_CASE(a_value_that_cannot_be_had_is_told), TAP_CASE(what_fails_is_out_and_the_default_stays),
-         TAP_CASE(a_short_budget_ends_with_what_there_is))
+         TAP_CASE(a_short_budget_ends_with_what_there_is),
+         TAP_CASE(who_mostly_does_not_get_there_is_behind_all_that_do),
+         TAP_CASE(where_the_default_does_not_get_there_all_that_do_are_ahead))
