@@ -94,6 +94,21 @@ class Tune(Case):
         self.assertEqual([(point["out"], point["reason"]) for point in trial["points"]],
                          [(None, None)] + [("misses a bound", "rss_peak_bytes <= 1kB")] * 2)
 
+    def test_a_round_that_does_not_arrive_counts_as_longer_than_any_that_does(self):
+        """Of the ten seeds some meet the target within the limit, and of each seed the engine takes as many steps whatever TOY says."""
+        os.makedirs(os.path.join(self.folder, "recipes"), exist_ok=True)
+        self.write("recipes/engine.recipe", "name = engine\nprogram = %s\n%stune.name = a(env.TOY=a): says nothing\n"
+                   % (recipe_word(os.path.join(BIN, "yardstick-builtin")), NO_COMMON))
+        out, _ = self.yardstick("tune", "--framework=engine", "--model=mlp", "--data=digits", "--threads=1", "--batch=16", "--steps=40", "--block=4",
+                                "--lr=0.1", "--eval-every=40", "--until=accuracy >= 52 %", "--on-disturbance=ignore", "--recipes=recipes",
+                                "--for=steps_to_target", "--budget=230s", "--format=json", timeout=600)
+        trial = json.loads(out)["trials"][0]
+        self.assertEqual([(point["settings"], point["out"]) for point in trial["points"]], [("", None), ("name=a", None)])
+        self.assertEqual((trial["answer"], trial["rounds"]), ("none better", 10))
+        self.assertGreater(trial["met"], 0)
+        self.assertLess(trial["met"], 10)
+        self.assertIn("of which %d met the target, %d as it is" % (trial["met"], trial["met"]), trial["sentence"])
+
     def test_each_trial_has_an_equal_share(self):
         self.toy(RATE)
         self.toy("tune.rate = opt.rate=8000: how fast it pretends to be\n", name="other")
