@@ -129,7 +129,7 @@ def initializers(path):
 
 
 def tensors_of(path):
-    """{name: {field number: bytes or integer}} of the tensors in an ONNX file."""
+    """(name, {field number: bytes or integer}) of each tensor in an ONNX file."""
     model = np.memmap(path, np.uint8, "r").view(np.ndarray)
     graph = next(value for number, value in fields(model) if number == MODEL_GRAPH)
     for number, message in fields(graph):
@@ -159,7 +159,7 @@ def whole_numbers(parts):
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
-            found.append(value)
+            found.append(value - (value >> 63 << 64))  # negative ones have all bits of 64
             value = shift = 0
     return found or [0]
 

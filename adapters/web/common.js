@@ -410,7 +410,9 @@ function send(message) {
 const QUESTIONS = ["hello", "open", "reset", "forward", "backward", "step", "train", "infer", "save"];
 
 /** Serves as the adapter of a page: {name, framework, version, precisions, ops, options, build(plan), infer(x), weights()}.
- * build() gives parameters, threads, libraries and deviations; infer() the logits of a batch as a Float32Array. */
+ * build() gives parameters, threads, libraries and deviations; infer() the logits of a batch as a Float32Array. One that
+ * trains has {modes, optimizers, forward(x, y, trains), backward(x, y, trains), step(x, y, lr), reset()} too: forward()
+ * gives logits and loss, backward() loss and gradients ({name: {array, shape}}), step() the loss. */
 export function serve(adapter) {
   const server = new Server(adapter);
   let turn = Promise.resolve();

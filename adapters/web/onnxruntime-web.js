@@ -1,5 +1,5 @@
-// ONNX Runtime in a page: a session over the ONNX file of the plan, by its WebAssembly or WebGPU. It answers requests and does not
-// train.
+// ONNX Runtime in a page: a session over the ONNX file of the plan, by its WebAssembly or WebGPU. It answers requests and
+// does not train.
 import { Tensors, drawnBy, serve, unsupported } from "./common.js";
 
 const DIST = "/npm/onnxruntime-web/dist/";
