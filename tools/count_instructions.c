@@ -11,7 +11,8 @@
 
 struct qemu_plugin_tb;
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*translated)(uint64_t id, struct qemu_plugin_tb *block));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int add, void *sum, uint64_t summand);
+enum { QEMU_PLUGIN_INLINE_ADD_U64 }; /* of qemu_plugin_op */
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int operation, void *sum, uint64_t summand);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 EXPORT extern int qemu_plugin_version;
 EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
@@ -22,7 +23,7 @@ static uint64_t *counter;
 static void translated(uint64_t id, struct qemu_plugin_tb *block)
 {
     (void)id;
-    qemu_plugin_register_vcpu_tb_exec_inline(block, 0, counter, qemu_plugin_tb_n_insns(block));
+    qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64, counter, qemu_plugin_tb_n_insns(block));
 }
 
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)

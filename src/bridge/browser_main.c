@@ -3,8 +3,9 @@
  *     yardstick-browser ADAPTER.js
  *
  * YARDSTICK_FD is the socket to yardstick, as of every adapter; YARDSTICK_NPM the folder of the packages that the page
- * imports; YARDSTICK_BROWSER the browser's program, "" or absent: the first on PATH. The browser's profile lies in
- * TMPDIR. */
+ * imports; YARDSTICK_BROWSER the browser's program, "" or absent: the first on PATH; YARDSTICK_GRAPHICS the back end
+ * that was asked for: with webgl or webgpu the browser is started with graphics. The browser's profile lies in TMPDIR.
+ */
 #include "base/files/fs.h"
 #include "base/mem.h"
 #include "bridge/relay.h"

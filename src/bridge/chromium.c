@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BROWSER_IN = 3, BROWSER_OUT = 4, FLAGS_MOST = 24, EXIT_NOT_EXECUTED = 127 };
+enum { BROWSER_IN = 3, BROWSER_OUT = 4, FLAGS_MOST = 32, EXIT_NOT_EXECUTED = 127 };
 static const double START_LIMIT_S = 60;
 
 struct pipes {
@@ -86,8 +86,7 @@ static ys_status run_program(const char *path, const char *profile, bool graphic
     argv[count++] = (char *)(uintptr_t)path;
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         argv[count++] = (char *)(uintptr_t)usual[i];
-    if (graphics) { /* where there is no processor for it the page's work is drawn in software, and the adapter says so
-                     */
+    if (graphics) { /* in software where no processor is found, which the adapter says */
         argv[count++] = (char *)(uintptr_t) "--enable-unsafe-swiftshader";
         argv[count++] = (char *)(uintptr_t) "--enable-unsafe-webgpu";
     } else

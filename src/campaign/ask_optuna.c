@@ -56,7 +56,8 @@ static ys_status read_place(const struct ys_grid *grid, const char *said, size_t
         const long value = strtol(at, &end, 10);
         if (end == at || value < 0 || (size_t)value >= grid->keys[k].axis.count ||
             *end != (k + 1 < grid->count ? ',' : 0))
-            return ys_fail(YS_EIO, "Optuna was asked for a point and said \"%.80s\"", said);
+            return ys_fail(YS_EIO, "Optuna was asked for a point and said \"%.80s\"; --search=halving does without it",
+                           said);
         found = found * grid->keys[k].axis.count + (size_t)value;
         at = end + 1;
     }

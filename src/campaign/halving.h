@@ -4,9 +4,9 @@
  *
  * A candidate has a value of each knob, 0 where it is as by default; candidate 0 is the default, and is in every rung.
  * A rung measures its candidates side by side for so many rounds; what a candidate gains is the median over the rung's
- * rounds of the logarithm of its value against the median of that round's candidates, less that of the default. A rung
- * is judged by its own rounds: what was lucky in one is not ahead in the next. The order of candidates decides nothing:
- * of equals the one with fewer values goes first, then the one whose values come first.
+ * rounds of the logarithm of its value against the median of those candidates that got there in that round, less that
+ * of the default. A rung is judged by its own rounds: what was lucky in one is not ahead in the next. The order of
+ * candidates decides nothing: of equals the one with fewer values goes first, then the one whose values come first.
  *
  * First one knob at a time, YS_HALVING_ROUNDS rounds of all, or more where there is time; the better third goes on with
  * three times as many, until at most YS_HALVING_LAST are left. Then those, and the combinations of those values that
@@ -72,7 +72,7 @@ struct ys_halving_wish {
 struct ys_halving {
     struct ys_halving_candidate *items;
     size_t count, capacity, knobs;
-    size_t best; /* of the last rung that ended, beside the default; 0: none is left */
+    size_t best; /* of the last rung that ended, beside the default; 0: none is left, or none got there */
     int rungs;
     double floor;     /* that was used */
     double run_s;     /* as it was learned */

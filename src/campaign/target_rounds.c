@@ -18,7 +18,8 @@ bool ys_target_is_of(const struct ys_metric_info *info)
 
 int64_t ys_target_failed(const struct ys_arms *arms, size_t arm, const struct ys_metric_info *info)
 {
-    return arms->items[arm].failed - (int64_t)arms->last.trials[arm].values[place_of(info)].lost;
+    const struct ys_result_trial *trials = arms->last.trials; /* NULL: there was no time for any round */
+    return arms->items[arm].failed - (trials ? (int64_t)trials[arm].values[place_of(info)].lost : 0);
 }
 
 /* By how much the logarithm of what was seen may be less. */
@@ -44,7 +45,7 @@ static double value_of(const struct ys_arms *arms, size_t arm, size_t round, con
 struct ys_comparison ys_target_compare(const struct ys_arms *arms, const struct ys_metric_info *info,
                                        int64_t eval_every, double margin, int64_t met[2])
 {
-    const size_t n = arms->rounds;
+    const size_t n = arms->complete; /* a round that there was no time for says nothing of the target */
     double *a = ys_alloc(4 * n + 1, sizeof *a), *b = a + n, *down = b + n, *up = down + n;
     struct ys_comparison found;
     met[0] = met[1] = 0;

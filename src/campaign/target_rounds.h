@@ -9,11 +9,12 @@
 #include "stat/compare.h"
 
 bool ys_target_is_of(const struct ys_metric_info *info);
-/** Arm 1 against arm 0. `eval_every`: steps between two checkpoints. met[i]: rounds of arm i that arrived. */
+/** Arm 1 against arm 0, in the rounds that are complete. `eval_every`: steps between two checkpoints. met[i]: rounds of
+ * arm i that arrived. */
 struct ys_comparison ys_target_compare(const struct ys_arms *arms, const struct ys_metric_info *info,
                                        int64_t eval_every, double margin, int64_t met[2]);
 /** Runs of an arm that failed, without those that only did not meet their target, which have a place in a metric of
- * meeting it. */
+ * meeting it. Of arms that were measured in one part. */
 int64_t ys_target_failed(const struct ys_arms *arms, size_t arm, const struct ys_metric_info *info);
 
 #endif

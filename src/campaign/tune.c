@@ -238,16 +238,6 @@ static struct ys_comparison compare(const struct tuning_all *all, const struct y
     return found;
 }
 
-static void set_ends(const struct ys_interval *interval, struct ys_list *ci)
-{
-    if (!interval->known)
-        return;
-    double *ends = ys_alloc(2, sizeof *ends);
-    ends[0] = interval->lo;
-    ends[1] = interval->hi;
-    *ci = (struct ys_list){ends, 2};
-}
-
 /* "speed 1.24x (1.18 to 1.30 in 10 fresh rounds), peak memory 1.05x (1.04 to 1.06)" */
 static void put_change(const struct tuning_all *all, const struct ys_tuning *tuning, struct ys_buf *text)
 {
@@ -257,7 +247,8 @@ static void put_change(const struct tuning_all *all, const struct ys_tuning *tun
     if (isfinite(told->ratio))
         ys_buf_printf(text, info->kind == YS_KIND_SHARE ? "%s by %+.4g" : "%s %.3gx", info->title, told->ratio);
     else
-        ys_buf_printf(text, "%s without a ratio, as one of the two mostly did not arrive", info->title);
+        ys_buf_printf(text, "%s without a ratio%s", info->title,
+                      ys_target_is_of(info) ? ", as one of the two mostly did not arrive" : "");
     if (told->ci.count == 2)
         ys_buf_printf(text, " (%.3g to %.3g in %lld fresh rounds)", ci[0], ci[1], (long long)told->rounds);
     if (ys_target_is_of(info))
@@ -338,11 +329,11 @@ static void take_fresh(const struct tuning_all *all, struct ys_tuning *tuning, c
     told->rounds = (int64_t)arms->complete;
     told->ratio = found.value;
     told->met = ys_target_is_of(info) ? tuning->met[1] : YS_FIELD_NONE;
-    set_ends(&found.interval, &told->ci);
+    ys_tuning_set_ends(&found.interval, &told->ci);
     told->verdict = (int)found.verdict;
     told->doubt = found.reason ? ys_strdup(found.reason) : NULL;
     told->memory = memory.value;
-    set_ends(&memory.interval, &told->memory_ci);
+    ys_tuning_set_ends(&memory.interval, &told->memory_ci);
 }
 
 static ys_status confirm(const struct tuning_all *all, struct ys_tuning *tuning)

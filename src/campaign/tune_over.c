@@ -240,12 +240,7 @@ static void take_comparison(const struct over_trial *one, const struct ys_arms *
     told->ratio = found.value;
     told->verdict = (int)found.verdict;
     told->doubt = found.reason ? ys_strdup(found.reason) : NULL;
-    if (!found.interval.known)
-        return;
-    double *ends = ys_alloc(2, sizeof *ends);
-    ends[0] = found.interval.lo;
-    ends[1] = found.interval.hi;
-    told->ci = (struct ys_list){ends, 2};
+    ys_tuning_set_ends(&found.interval, &told->ci);
 }
 
 static char *value_text(const struct over *over, double value)

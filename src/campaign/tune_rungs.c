@@ -333,6 +333,16 @@ void ys_tuning_note(struct ys_tuning *tuning, const char *what, int64_t runs)
     tuning->began_ns = ys_time_ns();
 }
 
+void ys_tuning_set_ends(const struct ys_interval *interval, struct ys_list *ci)
+{
+    if (!interval->known)
+        return;
+    double *ends = ys_alloc(2, sizeof *ends);
+    ends[0] = interval->lo;
+    ends[1] = interval->hi;
+    *ci = (struct ys_list){ends, 2};
+}
+
 /* More is better; -INFINITY of a run that did not get there. */
 static double value_of(const struct ys_tuning *tuning, double value)
 {

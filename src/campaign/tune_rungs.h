@@ -44,6 +44,8 @@ extern const struct ys_halving_ops ys_tuning_ops;
 double ys_tuning_spent_s(const struct ys_tuning *tuning);
 /** Notes what the time since the last note was spent for. */
 void ys_tuning_note(struct ys_tuning *tuning, const char *what, int64_t runs);
+/** Both ends of an interval, into an empty list; an unknown one leaves it empty. */
+void ys_tuning_set_ends(const struct ys_interval *interval, struct ys_list *ci);
 
 /** Arms of the trial as it is and of one candidate, 0 and 1, as a study of `store`, until so much of the budget. */
 ys_status ys_tuning_open_pair(struct ys_tuning *tuning, size_t candidate, struct ys_store *store, double deadline_s,

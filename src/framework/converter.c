@@ -147,6 +147,7 @@ static ys_status fill(void *context, const char *folder)
     if (status == YS_OK)
         status = run(conversion, out, tmp, &said, &code);
     if (status == YS_ETIMEOUT) {
+        ys_log_debug("%s", ys_buf_text(&said));
         note_failure(conversion, "build_failed", "it took more than half an hour");
         status = YS_EUNSUPPORTED;
     } else if (status == YS_OK && (code != 0 || !ys_fs_is_file(out))) {

@@ -94,17 +94,39 @@ static void need_browser(struct ys_framework *framework)
     ys_free(browser);
 }
 
-/* What yardstick's Makefile makes for a program counts as its code does. */
+/* Of what yardstick's Makefile makes for a program, and of the words of that which begin with "../", the first that is
+ * not there, new; NULL. Who made it before may lack a file that it is given since. */
+static char *find_unmade(const struct ys_recipe *recipe)
+{
+    char *path = ys_path_join(recipe->folder, recipe->made);
+    bool there = ys_fs_exists(path);
+    for (const char *at = recipe->program + strspn(recipe->program, " "); *at && there;) {
+        char *word = take_word(&at);
+        if (strncmp(word, "../", 3) == 0) {
+            ys_free(path);
+            path = ys_path_join(recipe->folder, word);
+            there = ys_fs_exists(path);
+        }
+        ys_free(word);
+    }
+    if (!there)
+        return path;
+    ys_free(path);
+    return NULL;
+}
+
+/* What is made for a program counts as its code does; its words are in the closure already. */
 static void need_made(struct ys_framework *framework, const struct ys_recipe *recipe, struct ys_buf *closure)
 {
-    char *made = ys_path_join(recipe->folder, recipe->made);
+    char *made = ys_path_join(recipe->folder, recipe->made), *unmade = find_unmade(recipe);
     ys_closure_mix_file(closure, made);
-    if (!ys_fs_exists(made)) {
+    if (unmade) {
         framework->state = YS_FRAMEWORK_MISSING;
-        framework->reason = ys_format("what `make %s` makes, %s, is not there", recipe->make, made);
+        framework->reason = ys_format("what `make %s` makes, %s, is not there", recipe->make, unmade);
         framework->command = ys_format("yardstick install %s", recipe->name);
     }
     ys_free(made);
+    ys_free(unmade);
 }
 
 #define MAX_WORDS 32

@@ -104,6 +104,8 @@ static void weigh(const struct weighing *weighing, struct weighed *weighed)
     const double median = median_of(weighed->trial, wish->metric);
     weighed->value = wish->highest ? median : -median;
     weighed->standing = YS_STANDS_MEETS;
+    if (!weighed->fault && weighed->trial->software)
+        weighed->fault = ys_format("its graphics processor is drawn in software (%s)", weighed->trial->software);
     if (!weighed->fault && isnan(median))
         weighed->fault = ys_format("it has no %s", wish->metric->name);
     for (size_t i = 0; i < wish->bound_count; i++) {

@@ -4,9 +4,9 @@
  * meet it otherwise; of a speed that is a range (docs/proof.md) both ends must. The choice is, of those that meet all
  * bounds, the one with the best median of what is wished; where none does, of those that may. The others that meet the
  * bounds are compared with it round by round, all together at 95 % (stat/family.h): those that are not worse beyond the
- * study's margin are not told apart from it. The front (Pareto's) is of all trials that ran and are proven, whether
- * they meet the bounds or not: those of which no other has as good a median in every metric of the wish and a better
- * one in one. Nothing is weighed against anything else. */
+ * study's margin are not told apart from it. The front (Pareto's) is of all trials that are fit, whether they meet the
+ * bounds or not: those of which no other has as good a median in every metric of the wish and a better one in one.
+ * Nothing is weighed against anything else. */
 #ifndef YS_JUDGE_RECOMMEND_H
 #define YS_JUDGE_RECOMMEND_H
 
@@ -32,7 +32,7 @@ struct ys_recommend_trial {
     bool front;            /* no other is as good in everything and better in something */
     struct ys_list values; /* struct ys_recommend_value: what is wished first, then the bounds' */
     struct ys_list misses; /* char *: the bounds that it misses, or only may meet */
-    char *reason;          /* why it is unfit: failed, not proven; NULL */
+    char *reason;          /* why it is unfit: failed, not proven, drawn in software; NULL */
     bool better;           /* its median is better than that of the choice: it would be chosen without what it misses */
     /* Against the choice; only of those that meet the bounds as the choice does. */
     double ratio, difference;

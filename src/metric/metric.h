@@ -14,7 +14,7 @@
 
 /* The version of the algorithms, as a whole: raise it with a new metric, and when one of the
  * same facts can come out differently. */
-#define YS_METRIC_VERSION 15
+#define YS_METRIC_VERSION 16
 
 /* What counts as the same between two accuracies, as a difference; ratios are judged by the study's `margin`. */
 #define YS_METRIC_ACCURACY_MARGIN 0.005

@@ -290,6 +290,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
     OF_TRIAL(scales, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
              "texts: those that its framework's own quantiser chose, as its first ok run read them back"),
+    OF_TRIAL(software, YS_FIELD_TEXT, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+             "what stands for its graphics processor, as its adapter says"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
     PART(warned, YS_FIELD_LIST, &ys_result_warned_record, YS_FIELD_LATER, "of how many runs each kind of them is true"),
     OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,

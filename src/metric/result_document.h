@@ -184,6 +184,7 @@ struct ys_result_trial {
     int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
     ys_json *deviations, *warnings, *doubts, *proof, *metrics;
     ys_json *scales;                        /* NULL where no quantiser of its own chose any, or tells them */
+    char *software;                         /* by what its graphics are drawn in software; NULL: they are not */
     struct ys_agreement_block *agreement;   /* NULL where it predicted nothing */
     struct ys_robustness_block *robustness; /* NULL where nothing was to attack it */
     struct ys_facts_stored *stored;         /* of its last run that counts; NULL where nothing was stored */

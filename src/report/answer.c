@@ -15,7 +15,7 @@ const struct ys_view_trial *ys_answer_fastest(const struct ys_view *view)
     const struct ys_view_trial *found = NULL;
     for (size_t i = 0; i < view->count; i++) {
         const double rate = ys_view_number(&view->trials[i], "rate_per_s");
-        if (ys_view_counts(&view->trials[i]) && isfinite(rate) &&
+        if (ys_view_counts(&view->trials[i]) && !view->trials[i].told->software && isfinite(rate) &&
             (!found || rate > ys_view_number(found, "rate_per_s")))
             found = &view->trials[i];
     }
@@ -389,7 +389,7 @@ static void say_soonest(struct ys_buf *out, const struct ys_view *view)
     size_t known = 0;
     for (size_t i = 0; i < view->count; i++) {
         const double wait_s = ys_view_number(&view->trials[i], "latency_p50_s");
-        if (!ys_view_counts(&view->trials[i]))
+        if (!ys_view_counts(&view->trials[i]) || view->trials[i].told->software)
             continue;
         if (!isfinite(wait_s)) /* its requests were timed together: nobody knows which is the soonest */
             return;

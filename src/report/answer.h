@@ -4,8 +4,8 @@
 
 #include "report/view/view.h"
 
-/** The trial with the highest median speed of those that do the work asked for: measured, and not of other work. NULL
- * where there is none. */
+/** The trial with the highest median speed of those that do the work asked for: measured, not of other work, and not
+ * drawn in software. NULL where there is none. */
 const struct ys_view_trial *ys_answer_fastest(const struct ys_view *view);
 
 /** How the speed of a trial stands to that of the fastest of its group. */

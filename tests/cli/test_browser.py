@@ -1,8 +1,10 @@
 """yardstick-browser, with a browser that is none (tests/adapters/stand_in_browser.py): what it hands on, and what it makes of
-one that is old, dies, hangs or talks rubbish. No Chromium is needed."""
+one that is old, dies, hangs or talks rubbish. No Chromium is needed. And what pages share, under Node."""
+import base64
 import glob
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -14,6 +16,7 @@ from harness import BIN, ROOT
 
 STAND_IN = os.path.join(ROOT, "tests", "adapters", "stand_in_browser.py")
 PAGE = os.path.join(ROOT, "adapters", "web", "onnxruntime-web.js")
+NODE = shutil.which("node")
 RING_HEAD, SLOTS, SLOT = 64, 8, 64 + 4 * 16384 + 64
 
 
@@ -29,6 +32,70 @@ class Locks(unittest.TestCase):
                 self.assertEqual([name for name, package in packages.items() if name and "sha512-" not in package["integrity"]], [])
                 with open(os.path.join(os.path.dirname(lock), "package.json")) as wanted:
                     self.assertEqual(packages[""]["dependencies"], json.load(wanted)["dependencies"])
+
+
+@unittest.skipUnless(NODE, "Node is not installed")
+class Common(unittest.TestCase):
+    """adapters/web/common.js."""
+
+    def tensors(self, name, **tensors):
+        """A safetensors file of one number a row: {name: (its type, the format of struct, numbers)}."""
+        head, body = {}, b""
+        for tensor, (dtype, form, numbers) in tensors.items():
+            data = struct.pack("<%d%s" % (len(numbers), form), *numbers)
+            head[tensor] = {"dtype": dtype, "shape": [len(numbers)], "data_offsets": [len(body), len(body) + len(data)]}
+            body += data
+        text = json.dumps(head).encode()
+        return self.file(name, struct.pack("<Q", len(text)) + text + body)
+
+    def file(self, name, data):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def say(self, names, *messages):
+        """What draws these, and what is answered after `opened`; of what is written the number behind the head."""
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        network = {"nodes": [], "inputs": [{"name": "x"}]}
+        data = self.tensors("data", x=("F32", "f", [1, 2, 3, 4]), y=("I64", "q", [0, 1, 0, 1]))
+        order = self.tensors("order", order=("I32", "i", [0, 1, 2, 3, 0, 2, 0, 0]), lr=("F64", "d", [0.5, 0.25, 1, -1]))
+        plan = {"graph": self.file("graph.json", json.dumps(network).encode()), "folder": self.folder.name, "mode": "train", "batch": 2,
+                "steps": 4, "optimizer": {"name": "sgd"}, "input": {"kind": "file", "path": data, "order": order}}
+        script, page = os.path.join(ROOT, "tests", "cli", "page_in_node.mjs"), os.path.join(ROOT, "adapters", "web", "common.js")
+        done = subprocess.run([NODE, script, page, json.dumps(names), json.dumps([{"type": "open", "plan": plan}, *messages])],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        drawn, ready, opened, *said = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((ready["type"], opened["type"]), ("ready", "opened"), opened)
+        return drawn, [struct.unpack("<f", base64.b64decode(part["data"])[-4:])[0] if "data" in part else part for part in said]
+
+    def test_what_draws_in_software_is_told_from_a_processor(self):
+        names = ["ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)), SwiftShader driver)",
+                 "llvmpipe (LLVM 15.0.6, 256 bits)", "Microsoft Basic Render Driver",
+                 "ANGLE (NVIDIA Corporation, NVIDIA GeForce RTX 3060/PCIe/SSE2, OpenGL 4.5.0)", ""]
+        self.assertEqual(self.say(names)[0], ["SwiftShader", "llvmpipe", "Basic Render", None, None])
+
+    def test_training_goes_on_where_it_was_and_steps_give_the_weights(self):
+        _, (first, second, done, again, reset, weight, stepped) = self.say(
+            [], {"type": "train", "from": 0, "to": 3, "block": 2}, {"type": "train", "from": 0, "to": 3, "block": 2}, {"type": "reset"},
+            {"type": "step", "n": 2})
+        self.assertEqual([(block["first"], block["count"], block["loss"]) for block in (first, second)], [(0, 2, [1.5, 3.25]), (2, 1, ["inf"])])
+        self.assertLessEqual(first["t_start_ns"] + first["input_ns"], first["t_end_ns"])
+        self.assertLessEqual(first["t_end_ns"], second["t_start_ns"])
+        self.assertEqual((done, reset), ({"type": "done"},) * 2)
+        self.assertEqual((again["code"], again["stage"]), ("protocol_error", "train"))
+        self.assertIn("the next step is 3", again["message"])
+        self.assertEqual((weight, stepped["type"]), (3.25, "tensors"))
+
+    def test_behind_a_step_that_failed_reset_comes_first(self):
+        _, (weight, _, failed, refused, _, after, _) = self.say(
+            [], {"type": "step", "n": 3}, {"type": "step", "n": 1}, {"type": "step", "n": 0}, {"type": "reset"}, {"type": "step", "n": 1})
+        self.assertEqual((weight, after), (7.25, 1.5))
+        self.assertEqual((failed["code"], failed["message"]), ("crashed", "Error: down"))
+        self.assertEqual(refused["code"], "protocol_error")
+        self.assertIn("reset comes first", refused["message"])
 
 
 class Browser(unittest.TestCase):

@@ -223,11 +223,11 @@ class Versions(Cache):
         self.complete(rows=16)
         self.assertEqual(self.stored()[:len(after)], after)
 
-    def spoil_weights(self, manner, runs):
+    def spoil_weights(self, manner, runs, rounds):
         """Weights that are overwritten once so many runs are stored; by turns what a round reads is in use before one is."""
         self.need_landlock()
         self.import_mnist(16)
-        process = self.start("run", *PACED[:-1], "--repeat=3", "--lr=0.1,0.2", "--interleave=" + manner)
+        process = self.start("run", *PACED[:-1], "--repeat=%d" % rounds, "--lr=0.1,0.2", "--interleave=" + manner)
         begun = os.path.join(self.folder, "yardstick-results/*/runs/*")
         self.wait_until(lambda: glob.glob(begun) and self.count_stored() >= runs, process)
         for path in self.find("work/*/weights.safetensors"):
@@ -238,10 +238,10 @@ class Versions(Cache):
         self.complete(rows=16)
 
     def test_an_order_changed_under_a_study_stops_it_too(self):
-        self.spoil_weights("runs", 1)
+        self.spoil_weights("runs", 1, rounds=3)
 
     def test_an_order_changed_under_a_study_by_turns_stops_it_too(self):
-        self.spoil_weights("blocks", 0)
+        self.spoil_weights("blocks", 0, rounds=12)  # the study goes on while this process does not
 
     def test_damaged_data_are_exit_2_before_anything_is_run(self):
         self.import_mnist(16)

@@ -211,6 +211,7 @@ class Own(Case):
         result, _ = self.result("run", "--framework=null", "--opt.null.software=SwiftShader,llvmpipe", "--model=mlp", "--data=digits",
                                 "--threads=1", "--steps=20", "--repeat=1")
         self.assertEqual([trial["status"] for trial in result["trials"]], ["ok", "ok"])
+        self.assertEqual(sorted(trial["software"] for trial in result["trials"]), ["SwiftShader", "llvmpipe"])
         verdicts = {c["metric"]: c for c in result["comparisons"]}
         self.assertEqual(verdicts["rate_per_s"]["verdict"], "invalid")
         self.assertRegex(verdicts["rate_per_s"]["reason"], r"its graphics processor is drawn in software \((SwiftShader|llvmpipe)\)")

@@ -97,6 +97,16 @@ class Recommend(Judged):
         self.assertIn("no proof", found["trials"][-1]["reason"])
         self.assertFalse(found["trials"][-1]["front"])
 
+    def test_none_whose_graphics_processor_is_drawn_in_software_is_chosen(self):
+        lines = [json.loads(line) for line in open(self.study())]
+        for line in lines:
+            if line["type"] == "run" and "ref" not in line["trial"] and "8" in line["trial"]:
+                line["facts"]["opened"]["software"] = "SwiftShader"
+        found = self.wish("fastest", study=self.write("drawn", sealed(lines)))
+        self.assertEqual(self.known(found["choice"])[0], 300)
+        self.assertEqual(found["trials"][-1]["standing"], "unfit")
+        self.assertEqual(found["trials"][-1]["reason"], "its graphics processor is drawn in software (SwiftShader)")
+
     def test_what_is_left_of_warm_up_makes_it_unclear(self):
         """The second is two thirds as fast, and half as fast again may be what is left of its warm-up; or that cannot be told."""
         for left, words in ((0.42, "warming up"), (None, "fewer than 30 blocks"), (0.1, None)):

@@ -20,7 +20,7 @@ const char *ys_page_backend(void);
 const char *ys_page_level(void);
 /** Where the rows of a batch are to be written, in the type of the data. */
 void *ys_page_input(void);
-/** Where their classes are. */
+/** Where their classes are to be written. */
 int64_t *ys_page_target(void);
 /** Logits of the rows that were written. */
 int ys_page_infer(void);
@@ -32,7 +32,7 @@ int ys_page_step(double lr);
 double ys_page_loss(void); /* of the last of these */
 /** The optimizer and its counter as they were at first; parameters are set anew by whoever asks. */
 void ys_page_reset(void);
-/** Of the last of these: [batch, classes], double in f64, else float. */
+/** Of the last forward pass: [batch, classes], double in f64, else float. */
 const void *ys_page_logits(void);
 int ys_page_classes(void);
 int ys_page_real_bytes(void); /* of a logit: 8 or 4 */

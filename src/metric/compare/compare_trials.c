@@ -255,9 +255,7 @@ static bool is_other_target(const struct ys_metric_view_trial *a, const struct y
     return true;
 }
 
-/* What may be concluded of time and steps to a target, in which runs that did not meet it have their place, whatever
- * settings they were to meet it with. */
-/** Times of a graphics processor that is none say nothing of the framework on one. */
+/* Times of a graphics processor that is none say nothing of the framework on one. */
 static bool is_drawn(int m, const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
                      size_t size)
 {
@@ -269,6 +267,8 @@ static bool is_drawn(int m, const struct ys_metric_view_trial *a, const struct y
     return true;
 }
 
+/* What may be concluded of time and steps to a target, in which runs that did not meet it have their place, whatever
+ * settings they were to meet it with. */
 static bool may_conclude_of_target(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
                                    char *reason, size_t size)
 {

@@ -278,6 +278,7 @@ static struct ys_result_trial tell_plainly(const struct building *building, cons
                                     .section = record->section,
                                     .factors = record->factors,
                                     .framework = record->framework,
+                                    .software = trial->software,
                                     .disturbed = (int64_t)trial->disturbed,
                                     .runs_planned = ys_warnings_planned(building->view, trial),
                                     .runs_lacking = ys_warnings_lacking(building->view, trial),

@@ -729,7 +729,7 @@ static void put_model(struct run_view *run)
     put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
     put_known(run, "multiply_adds", multiply_adds(run) > 0 ? (double)multiply_adds(run) : NAN,
               "the multiply-adds of the model are not known");
-    put_known(run, "weights_bytes", number(run->facts->weights_bytes), "their size was not recorded");
+    put_known(run, "weights_bytes", number(run->facts->weights_bytes), "the size of the weights was not recorded");
     put_known(run, "download_code_bytes", number(run->facts->said.download_code_bytes), "it runs in no page");
     put_known(run, "download_model_bytes", number(run->facts->said.download_model_bytes), "it runs in no page");
 }

@@ -164,6 +164,7 @@ void ys_table_scales(struct ys_sheet *sheet, const struct ys_view *view)
 {
     const bool is_page = sheet->medium.form == YS_FORM_PAGE;
     sheet->title = is_page ? NULL : "Scales that the framework's own quantiser chose";
+    sheet->things = "scales";
     for (size_t t = 0; t < view->count; t++) {
         const ys_json *scales = view->trials[t].told->scales;
         const size_t count = ys_json_size(scales), shown = is_page || count < MOST_SCALES ? count : MOST_SCALES;
@@ -172,7 +173,7 @@ void ys_table_scales(struct ys_sheet *sheet, const struct ys_view *view)
             ys_buf_printf(&text, "%s: ", view->trials[t].name);
             ys_view_put_value(&text, ys_json_at(scales, i));
             if (i + 1 == shown && shown < count)
-                ys_buf_printf(&text, "; %zu more on the page and in the document", count - shown);
+                ys_buf_printf(&text, "; %zu more in the document (--format=json)", count - shown);
             ys_table_item(sheet, &text);
             sheet->total++;
         }

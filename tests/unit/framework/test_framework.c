@@ -246,6 +246,26 @@ static void a_program_is_missing_without_what_make_makes_for_it(void)
     ys_framework_free(changed);
 }
 
+/* Who made it before it had a plugin lacks that alone. */
+static void all_that_make_makes_for_a_program_is_there_before_it_is_ready(void)
+{
+    struct ys_framework *before = NULL, *after = NULL;
+    scratch_write("recipes/other.recipe", "name = other\nprogram = /bin/sh -plugin ../made-plugin ../made-program\n"
+                                          "make = all ../made-program\n");
+    scratch_write("made-program", "1");
+    REQUIRE(ys_framework_find("other", dirs(), &before) == YS_OK);
+    CHECK_INT(before->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(before->reason, "what `make all` makes");
+    CHECK_HAS(before->reason, "recipes/../made-plugin, is not there");
+    CHECK_TEXT(before->command, "yardstick install other");
+    scratch_write("made-plugin", "1");
+    REQUIRE(ys_framework_find("other", dirs(), &after) == YS_OK);
+    CHECK_INT(after->state, YS_FRAMEWORK_READY);
+    CHECK_HAS(after->argv[2], "recipes/../made-plugin");
+    ys_framework_free(before);
+    ys_framework_free(after);
+}
+
 static void an_adapter_may_use_the_environment_of_another_recipe(void)
 {
     struct ys_framework *framework = NULL;
@@ -505,6 +525,7 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(a_blank_behind_a_backslash_is_part_of_a_path),
          TAP_CASE(a_program_of_the_path_is_not_one_beside_yardstick), TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(a_program_is_missing_without_what_make_makes_for_it),
+         TAP_CASE(all_that_make_makes_for_a_program_is_there_before_it_is_ready),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
          TAP_CASE(one_that_the_user_builds_is_missing_until_its_program_is_named),
          TAP_CASE(one_that_the_user_builds_runs_by_the_program_he_named), TAP_CASE(a_program_cannot_stand_for_packages),
